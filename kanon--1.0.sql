@@ -305,7 +305,7 @@ CREATE FUNCTION @extschema@.kanon_pattern_guided(
     level_cost        text     DEFAULT 'ncp',
     privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
-    residual          text     DEFAULT 'suppress',
+    residual          text     DEFAULT 'fill',
     class_column      name     DEFAULT NULL,
     mark              boolean  DEFAULT false,
     replace           boolean  DEFAULT false,
@@ -443,7 +443,7 @@ CREATE FUNCTION @extschema@.kanon_cluster(
     level_cost        text     DEFAULT 'ncp',
     privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
-    residual          text     DEFAULT 'suppress',
+    residual          text     DEFAULT 'fill',
     class_column      name     DEFAULT NULL,
     mark              boolean  DEFAULT false,
     replace           boolean  DEFAULT false,
@@ -475,7 +475,7 @@ CREATE FUNCTION @extschema@.kanon_full_domain(
     hierarchies       jsonb    DEFAULT NULL,
     privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
-    residual          text     DEFAULT 'suppress',
+    residual          text     DEFAULT 'fill',
     class_column      name     DEFAULT NULL,
     mark              boolean  DEFAULT false,
     replace           boolean  DEFAULT false,
@@ -694,7 +694,7 @@ CREATE FUNCTION @extschema@.kanon_frontier(
     level_cost        text     DEFAULT 'ncp',
     privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
-    residual          text     DEFAULT 'suppress',
+    residual          text     DEFAULT 'fill',
     time_limit        interval DEFAULT '60 seconds',
     seed              bigint   DEFAULT NULL,
     solver            text     DEFAULT 'pattern_guided',
@@ -724,7 +724,7 @@ CREATE FUNCTION @extschema@.kanon_explain(
     level_cost        text     DEFAULT 'ncp',
     privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
-    residual          text     DEFAULT 'suppress',
+    residual          text     DEFAULT 'fill',
     time_limit        interval DEFAULT '60 seconds',
     seed              bigint   DEFAULT NULL,
     solver            text     DEFAULT 'pattern_guided',
@@ -764,10 +764,10 @@ WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 
 -- named as in kanon_risk
 CREATE VIEW @extschema@.kanon_run_risk WITH (security_barrier) AS
-SELECT r.run, v.stage, v.row_count, s.classes + CASE WHEN v.blank_rows > 0 THEN 1 ELSE 0 END AS classes,
-       v.k, s.unique_rows, v.blank_rows, s.below_k, s.below_k::float8 / nullif(v.row_count, 0) AS share_below_k,
-       CASE WHEN v.k IS NOT NULL THEN 1 / v.k::float8 WHEN v.row_count > 0 THEN 0 END AS prosecutor_highest,
-       s.classes::float8 / nullif(v.row_count, 0) AS prosecutor_average
+SELECT r.run, v.stage, v.row_count, s.classes + b.classes AS classes,
+       b.k, s.unique_rows + b.unique_rows AS unique_rows, v.blank_rows, s.below_k + b.below_k AS below_k,
+       (s.below_k + b.below_k)::float8 / nullif(v.row_count, 0) AS share_below_k,
+       1 / b.k::float8 AS prosecutor_highest, (s.classes + b.classes)::float8 / nullif(v.row_count, 0) AS prosecutor_average
 FROM @extschema@.kanon_run r
 CROSS JOIN LATERAL (VALUES
     ('source', r.row_count, r.source_class_min, r.source_blank_rows, r.source_size_classes, r.source_size_rows),
@@ -779,6 +779,11 @@ CROSS JOIN LATERAL (
            coalesce(pg_catalog.sum(u.class_rows) FILTER (WHERE u.size_from < r.k), 0)::bigint AS below_k
     FROM ROWS FROM (pg_catalog.unnest(r.size_from), pg_catalog.unnest(v.classes), pg_catalog.unnest(v.class_rows))
          AS u (size_from, classes, class_rows)) s
+-- the blank rows are a class like any other
+CROSS JOIN LATERAL (
+    SELECT least(v.k, nullif(v.blank_rows, 0)) AS k, CASE WHEN v.blank_rows > 0 THEN 1 ELSE 0 END AS classes,
+           CASE WHEN v.blank_rows = 1 THEN 1 ELSE 0 END AS unique_rows,
+           CASE WHEN v.blank_rows < r.k THEN v.blank_rows ELSE 0 END AS below_k) b
 -- what is told by classes does not hold for a freeform release
 WHERE (v.stage OPERATOR(pg_catalog.=) 'source' OR r.matches IS NULL) AND pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 
@@ -797,7 +802,7 @@ COMMENT ON COLUMN @extschema@.kanon_run_risk.run IS 'number of the run';
 COMMENT ON COLUMN @extschema@.kanon_run_risk.stage IS 'source or target';
 COMMENT ON COLUMN @extschema@.kanon_run_risk.row_count IS 'rows';
 COMMENT ON COLUMN @extschema@.kanon_run_risk.classes IS 'equivalence classes';
-COMMENT ON COLUMN @extschema@.kanon_run_risk.k IS 'rows of the smallest one that shows something';
+COMMENT ON COLUMN @extschema@.kanon_run_risk.k IS 'rows of the smallest one';
 COMMENT ON COLUMN @extschema@.kanon_run_risk.unique_rows IS 'rows alone in their class';
 COMMENT ON COLUMN @extschema@.kanon_run_risk.blank_rows IS 'rows that show nothing';
 COMMENT ON COLUMN @extschema@.kanon_run_risk.below_k IS 'rows in classes of fewer than k';
@@ -1692,13 +1697,13 @@ statements AS (
                CASE WHEN k.blank = 0 THEN 'No row is blank in all of these columns.'
                     ELSE format('%s %s blank in all of these columns.', to_char(k.blank, 'FM999,999,999,999,999,990'), CASE k.blank WHEN 1 THEN 'row is' ELSE 'rows are' END)
                          || CASE WHEN k.blank < r.k THEN ' That is fewer than k: who is known to be in the table and fits no other row must be among them.' ELSE '' END END
-               || CASE r.options ->> 'residual' WHEN 'drop' THEN ' Rows that fit nowhere are left out.' WHEN 'error' THEN ' Had rows fit nowhere, nothing would have been published.' ELSE '' END,
+               || CASE r.options ->> 'residual' WHEN 'drop' THEN ' Rows that fit nowhere are left out.'  WHEN 'error' THEN ' Had rows fit nowhere, nothing would have been published.' ELSE '' END,
                jsonb_build_object('blank_rows', k.blank, 'residual', r.options -> 'residual')
         FROM r, risk k WHERE r.has_classes AND r.published_rows > 0) AS s),
 verdicts AS (
     SELECT * FROM (
         SELECT 10 AS nr, 'quasi_identifiers' AS about,
-               CASE WHEN n.grouped IS NOT NULL AND ((n.grouped ->> 'row_count')::bigint <> r.published_rows OR r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k) THEN 'no'
+               CASE WHEN n.grouped IS NOT NULL AND ((n.grouped ->> 'row_count')::bigint <> r.published_rows OR r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k AND NOT (k.blank < r.k AND n.grouped -> 'k' = n.grouped -> 'blank_rows')) THEN 'no'
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'caution'
                     WHEN r.anatomy IS NOT NULL OR r.mechanism IS NOT NULL THEN 'caution'
                     WHEN k.blank > 0 AND k.blank < r.k THEN 'caution'
@@ -1707,14 +1712,14 @@ verdicts AS (
                     ELSE 'yes' END AS verdict,
                CASE WHEN r.published_rows = 0 THEN 'Nothing to protect: the table has no rows.'
                     WHEN n.grouped IS NOT NULL AND (n.grouped ->> 'row_count')::bigint <> r.published_rows THEN 'The table has been changed since it was published: it has another number of rows.'
-                    WHEN n.grouped IS NOT NULL AND r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k THEN 'The table has been changed since it was published: its smallest class is too small.'
+                    WHEN n.grouped IS NOT NULL AND r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k AND NOT (k.blank < r.k AND n.grouped -> 'k' = n.grouped -> 'blank_rows') THEN 'The table has been changed since it was published: its smallest class is too small.'
                     WHEN r.transactions IS NOT NULL THEN 'The promise was kept when the table was published: it was counted in the table before anybody could see it.'
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'The promise was kept when the table was published, but it is weaker than k-anonymity.'
                     WHEN r.mechanism IS NOT NULL THEN CASE r.model WHEN 'cross_training' THEN 'Noise was' ELSE 'The rows were' END || ' drawn as was promised, by chance that nobody can foresee; nothing in the table shows it, and the table was checked to have just the rows that were drawn.'
                     WHEN r.anatomy IS NOT NULL THEN 'The promise was kept when the tables were published, but it is of the sensitive values alone: whoever knows what is published of a person finds the person''s row, and knows that the person is in the table.'
                     WHEN r.matches IS NOT NULL THEN 'The matches were counted in the table before anybody could see it.'
-                    WHEN k.blank > 0 AND k.blank < r.k THEN format('%s, but %s blank, fewer than k: who is known to be in the table and fits no other row must be among them. With residual => ''drop'' they would be left out.',
-                        CASE WHEN k.least IS NULL THEN 'No class shows anything' ELSE format('The smallest class of rows that look alike has %s', k.least) END, CASE k.blank WHEN 1 THEN '1 row is' ELSE k.blank || ' rows are' END)
+                    WHEN k.blank > 0 AND k.blank < r.k THEN format('%s blank, fewer than k: who is known to be in the table and fits no other row must be among them. With residual => ''fill'' there would be none, or at least k.',
+                        CASE k.blank WHEN 1 THEN '1 row is' ELSE k.blank || ' rows are' END)
                     WHEN k.least IS NULL THEN 'No row shows any of the quasi-identifiers, so nothing tells the rows apart.'
                     WHEN r.population IS NOT NULL THEN format('Every class was counted in the population before anybody could see the table. In the table itself the smallest has %s%s.', k.least, CASE WHEN k.least < r.k THEN ', fewer than k: nothing was promised against those who know that a person is in it' ELSE '' END)
                     WHEN r.subject IS NOT NULL THEN format('Every class was counted in persons before anybody could see the table. In rows the smallest has %s.', k.least)
@@ -1797,7 +1802,7 @@ again AS (
 ks AS (
     SELECT f.* FROM again a, LATERAL @extschema@.kanon_frontier(a.source_now, a.names, kanon_report_data.frontier, method => 'greedy'::text, patterns => NULL::text[],
         rules => NULL::jsonb, gap => 0::float8, effort => 1::float8, keep => '{}'::name[], weights => NULL::float8[], hierarchies => NULL::jsonb,
-        level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'suppress'::text,
+        level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'fill'::text,
         time_limit => '60 seconds'::interval, seed => NULL::bigint, solver => a.model, options => a.options) AS f),
 -- the source and the table side by side, as they are now; what is masked has other values on purpose
 sides AS (

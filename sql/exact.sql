@@ -17,12 +17,13 @@ SELECT * FROM kanon_pattern_guided('people', 'p_improve', '{age,zip,sex}', 2, me
 SELECT * FROM kanon_pattern_guided('people', 'p_best', '{age,zip,sex}', 2, method => 'best');
 SELECT target, method, cost, lower_bound, gap, proven, class_min FROM kanon_usefulness WHERE target LIKE 'exact_test.%' ORDER BY run;
 
--- fewer than k fully suppressed rows, unless residual forbids it
+-- fewer than k fully suppressed rows, where residual says so
 CREATE TABLE three AS SELECT * FROM (VALUES (1, 1), (1, 1), (2, 2)) v (a, b);
 SELECT * FROM kanon_pattern_guided('three', NULL, '{a,b}', 2, method => 'ilp', dry_run => true);
+SELECT * FROM kanon_pattern_guided('three', NULL, '{a,b}', 2, method => 'ilp', dry_run => true, residual => 'suppress');
 SELECT * FROM kanon_pattern_guided('three', NULL, '{a,b}', 2, method => 'ilp', dry_run => true, residual => 'error');
 SELECT * FROM kanon_pattern_guided('three', NULL, '{a,b}', 2, method => 'ilp', dry_run => true, residual => 'drop');
-SELECT * FROM kanon_pattern_guided('three', 'three_kept', '{a,b}', 2, method => 'ilp', keep => '{}', mark => true);
+SELECT * FROM kanon_pattern_guided('three', 'three_kept', '{a,b}', 2, method => 'ilp', keep => '{}', mark => true, residual => 'suppress');
 SELECT * FROM three_kept ORDER BY 1;
 
 -- a split row type: kept values still come out once each
@@ -72,7 +73,7 @@ SELECT method, sum(cost * row_count)::numeric(8, 3) AS cost FROM unnest('{ilp,ma
     '{age,zip,sex}', 2, method => method, hierarchies => '{"age": {"interval": [20, 40]}, "zip": {"prefix": [4, 3]}}', dry_run => true) GROUP BY 1 ORDER BY 1;
 -- one row too many: three together, or left over
 CREATE TABLE apart AS SELECT CASE WHEN i < 4 THEN NULL ELSE i END AS a, i AS b, 1 AS c FROM generate_series(1, 5) i;
-SELECT residual, pattern, classes, row_count FROM unnest('{suppress,drop,error}'::text[]) residual, LATERAL kanon_pattern_guided('apart', NULL, '{a,b,c}', 2,
+SELECT residual, pattern, classes, row_count FROM unnest('{suppress,fill,drop,error}'::text[]) residual, LATERAL kanon_pattern_guided('apart', NULL, '{a,b,c}', 2,
     method => 'matching', residual => residual, dry_run => true) ORDER BY 1 DESC, 2;
 SELECT k, cost, proven FROM kanon_frontier('people', '{age,zip,sex}', '{2}', method => 'matching');
 SELECT count(*) > 3 AS explained FROM kanon_explain('people', '{age,zip,sex}', 2, method => 'matching');

@@ -13,14 +13,14 @@ FROM unnest('{greedy,ilp,best}'::text[]) AS method, LATERAL kanon_pattern_guided
     hierarchies => '{"age": "age_h", "zip": "zip_h"}', dry_run => true) AS p
 GROUP BY method ORDER BY 2 DESC, 1;
 
--- rules beyond k: a release where greedy leaves rows that may not be published
+-- rules beyond k: greedy's classes, mended, and the least
 CREATE TABLE inpatient (zip text, age text, ill text, who int);
 INSERT INTO inpatient VALUES
     ('130**', '<30', 'heart disease', 1), ('130**', '<30', 'heart disease', 2), ('130**', '<30', 'viral infection', 3),
     ('130**', '<30', 'viral infection', 4), ('1485*', '>=40', 'cancer', 5), ('1485*', '>=40', 'heart disease', 6),
     ('1485*', '>=40', 'viral infection', 7), ('1485*', '>=40', 'viral infection', 8), ('130**', '3*', 'cancer', 9),
     ('130**', '3*', 'cancer', 10), ('130**', '3*', 'cancer', 11), ('130**', '3*', 'cancer', 12);
-SELECT kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2)]);
+SELECT kanon_pattern_guided('inpatient', NULL, '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2)], dry_run => true);
 SELECT pattern, classes, row_count FROM kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', method => 'ilp',
     privacy => ARRAY[kanon_distinct_l('ill', 2)]);
 SELECT zip, age, count(*), count(DISTINCT ill) FROM o GROUP BY zip, age ORDER BY zip, age;

@@ -177,6 +177,8 @@ END $$;
 CREATE TABLE levels AS SELECT i AS v, i / 2 AS half, 0 AS top FROM generate_series(0, 3) i;
 \set h '{"hierarchies": {"a": "histories_test.levels", "b": "histories_test.levels"}}'
 SET client_min_messages = warning;
+SELECT * FROM judge(0.1, 10, 3, 'pattern_guided', '{"residual": "suppress"}');
+-- filled up by whole classes, which move seldom
 SELECT * FROM judge(0.1, 10, 3, 'pattern_guided', '{}');
 SELECT * FROM judge(0.32, 6, 3, 'pattern_guided', '{"residual": "drop", "method": "improve"}', l => 2);
 SELECT * FROM judge(0.5, 6, 3, 'pattern_guided', '{"mark": true}', many => true);

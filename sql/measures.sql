@@ -28,7 +28,7 @@ INSERT INTO people VALUES
 --                   sex 4 log2 (7/4) + 3 log2 (7/3) = 6.896597: 0.369060
 --   classification  Ann and Bea are both flu: 0; Cid or Dan: 1; Eve or Fay: 1; Gus
 --                   is suppressed: 1; 3/7 = 0.428571
-SELECT * FROM kanon_pattern_guided('people', 'people_public', '{age,zip,sex}', 2,
+SELECT * FROM kanon_pattern_guided('people', 'people_public', '{age,zip,sex}', 2, residual => 'suppress',
     keep => '{diagnosis}', mark => true, class_column => 'diagnosis');
 CREATE VIEW loss AS
 SELECT discernibility AS dm, c_avg, round(iloss::numeric, 6) AS iloss, round(ncp::numeric, 6) AS ncp,

@@ -39,7 +39,7 @@ typedef enum KanonStatus
 	KANON_TOO_LARGE,      /* beyond the solver's limit; report says which */
 	KANON_UNAVAILABLE,    /* built without the library it needs */
 	KANON_UNSUPPORTED,    /* the solver does not take one of the privacy rules */
-	KANON_RESIDUAL,       /* rows are left over and residual is ERROR */
+	KANON_RESIDUAL,       /* rows are left over and residual is ERROR (FILL: the table has too few) */
 	KANON_REST_FORBIDDEN, /* rows are left over which privacy rules forbid to publish as such */
 	KANON_BROKEN          /* a solver's release failed the core's own check */
 } KanonStatus;
@@ -162,7 +162,8 @@ typedef enum KanonResidual
 {
 	KANON_RESIDUAL_SUPPRESS, /* published fully suppressed, though fewer than k */
 	KANON_RESIDUAL_DROP,     /* left out */
-	KANON_RESIDUAL_ERROR     /* KANON_RESIDUAL (an exact solver avoids it if it can) */
+	KANON_RESIDUAL_ERROR,    /* KANON_RESIDUAL (an exact solver avoids it if it can) */
+	KANON_RESIDUAL_FILL      /* fully suppressed are none, or so many that they may be a class */
 } KanonResidual;
 
 typedef struct KanonProblem
@@ -410,6 +411,13 @@ typedef struct KanonPartitionHelp
 extern KanonStatus kanon_solve_partitioned(const KanonProblem *problem, int column, KanonSolve solve,
 										   const KanonPartitionHelp *help, KanonRelease *release,
 										   KanonReport *report, KanonPartitionFacts *facts);
+
+/*
+ * What a value's release does not place is left over, with `left` rows of the others: are these, all in all, too few to
+ * fill up what is suppressed of them (or, where there are other rules, perhaps too much alike)?  The last value's rows are
+ * then left over, too.
+ */
+extern bool kanon_value_lacks(const KanonProblem *problem, const KanonRelease *release, int64_t left);
 
 /* What a helper does: a value's rows alone, in so many seconds.  Types of the release are places among type[n]. */
 extern KanonStatus kanon_solve_value(const KanonProblem *problem, uint32_t *type, uint32_t n, double seconds,

@@ -260,10 +260,9 @@ border_check(Border *border, KanonStatus status, const char *remark)
 			raise_no_memory(border, border->env.refused, Max(border->full, border->used), "The solver");
 			break;
 		case KANON_RESIDUAL:
-			ereport(ERROR,
-					(errcode(ERRCODE_CHECK_VIOLATION), errmsg("some rows fit no class of k rows"),
-					 detail[0] ? errdetail("%s", detail) : 0,
-					 errhint("Allow more patterns, lower k, or let residual be 'suppress' or 'drop'.")));
+			ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION), errmsg("some rows fit no class of k rows"),
+							detail[0] ? errdetail("%s", detail) : 0,
+							errhint("Let residual be 'fill', allow more patterns, or lower k.")));
 			break;
 		case KANON_REST_FORBIDDEN:
 			ereport(
@@ -272,13 +271,12 @@ border_check(Border *border, KanonStatus status, const char *remark)
 				 errmsg("the rows that fit no class may not be published fully suppressed"),
 				 detail[0] ? errdetail("%s", detail) : 0,
 				 errhint(
-					 "Let residual => 'drop' leave them out, or allow more patterns; kanon_pattern_guided with method => 'ilp' looks for a release without them, kanon_full_domain under rules about populations, too.")));
+					 "Let residual be 'fill', or allow more patterns or levels. residual => 'drop' leaves those rows out, which changes what the table says.")));
 			break;
 		case KANON_INFEASIBLE:
-			ereport(ERROR,
-					(errcode(ERRCODE_CHECK_VIOLATION), errmsg("no release fulfils these rules"),
-					 detail[0] ? errdetail("%s", detail) : 0,
-					 errhint("Allow more patterns or lower k; or let residual be 'suppress' or 'drop'.")));
+			ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION), errmsg("no release fulfils these rules"),
+							detail[0] ? errdetail("%s", detail) : 0,
+							errhint("Allow more patterns or levels, or lower k.")));
 			break;
 		case KANON_NOT_FOUND:
 			ereport(

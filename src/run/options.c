@@ -29,7 +29,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#define RESIDUAL_HINT "It is 'suppress', 'drop' or 'error'."
+#define RESIDUAL_HINT "It is 'fill', 'suppress', 'drop' or 'error'."
 #define BOOL_HINT "It is true or false."
 #define SENSITIVE_COLUMN_HINT "Name the column whose values are to be hidden among others."
 
@@ -136,9 +136,9 @@ take_privacy(Request *request, Datum value)
 static void
 take_residual(Request *request, Datum value)
 {
-	static const char *const words[] = {"suppress", "drop", "error", NULL};
-	static const KanonResidual residuals[] = {KANON_RESIDUAL_SUPPRESS, KANON_RESIDUAL_DROP,
-											  KANON_RESIDUAL_ERROR};
+	static const char *const words[] = {"fill", "suppress", "drop", "error", NULL};
+	static const KanonResidual residuals[] = {KANON_RESIDUAL_FILL, KANON_RESIDUAL_SUPPRESS,
+											  KANON_RESIDUAL_DROP, KANON_RESIDUAL_ERROR};
 
 	request->residual = residuals[word_among(TextDatumGetCString(value), "residual", words, RESIDUAL_HINT)];
 }
@@ -207,7 +207,7 @@ static const OptionKind kinds[OPTIONS] = {
 	/* recorded by privacy_recorded, without the values that rules list */
 	[OPTION_PRIVACY] = {"privacy", JSONBARRAYOID, NULL, NULL, false, 0, take_privacy},
 	[OPTION_CATEGORICAL] = {"categorical", NAMEARRAYOID, "{}", NULL, true, FIELD(categorical), NULL},
-	[OPTION_RESIDUAL] = {"residual", TEXTOID, "suppress", RESIDUAL_HINT, true, 0, take_residual},
+	[OPTION_RESIDUAL] = {"residual", TEXTOID, "fill", RESIDUAL_HINT, true, 0, take_residual},
 	[OPTION_CLASS_COLUMN] = {"class_column", NAMEOID, NULL, NULL, true, FIELD(class_column), NULL},
 	[OPTION_MARK] = {"mark", BOOLOID, "false", BOOL_HINT, true, FIELD(mark), NULL},
 	[OPTION_REPLACE] = {"replace", BOOLOID, "false", BOOL_HINT, true, FIELD(replace), NULL},

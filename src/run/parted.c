@@ -283,6 +283,7 @@ solve_rest(PartedRows *parted)
 typedef struct Batch
 {
 	PartedRows *parted;
+	uint32 first;      /* value */
 	const int64 *rows; /* of each value, from the first on */
 	PartedTypes types;
 	KanonProblem problem;
@@ -302,6 +303,9 @@ take_value(void *arg, uint32 code, KanonStatus status, KanonRelease *release)
 
 	if (status != KANON_OK && !none)
 		return status;
+	if (!none && parted->held == (int64) batch->first + code &&
+		kanon_value_lacks(&part.problem, release, parted->nleft + parted->later))
+		none = true;
 	part.types.n = (uint32) (batch->start[code + 1] - first);
 	for (int c = 0; c < run->source->ngrouped; c++)
 		part.types.code[c] = batch->types.code[c] + first;
@@ -327,7 +331,7 @@ static KanonStatus
 solve_batch(PartedRows *parted, uint32 first, const int64 *rows, uint32 distinct, uint32 *taken)
 {
 	Run *run = parted->run;
-	Batch batch = {.parted = parted, .rows = rows};
+	Batch batch = {.parted = parted, .first = first, .rows = rows};
 	Size most = run->border->limit / BATCH_SHARE / (sizeof(uint32) * run->source->ngrouped + sizeof(int64));
 	KanonValueTypes values = {0};
 	int64 nrows = 0;
@@ -476,6 +480,14 @@ parted_solve(Run *run)
 	read_rows(parted);
 	sizes_begin(&run->parted->sizes, run->problem.k);
 	memcpy(rows, parted->values.rows[qi], sizeof(int64) * distinct);
+	parted->held = -1;
+	for (uint32 code = 0; code < distinct; code++)
+	{
+		bool enough = rows[code] >= run->problem.k;
+
+		parted->held = enough ? code : parted->held;
+		parted->later = enough ? 0 : parted->later + rows[code];
+	}
 	/* from now on what becomes of the rows is counted */
 	for (int q = 0; q < run->source->nqis; q++)
 	{

@@ -21,6 +21,9 @@ typedef struct PartedRows
 	Keyed *source;
 	Keyed *left;
 	int64 nleft;
+	int64
+		held; /* the last value of k rows, which may have to be solved with what is left over; -1: there is none */
+	int64 later; /* rows of the values after it */
 	Keyed *flows;
 	Keyed *placed;
 	instr_time started;

@@ -34,28 +34,23 @@ notice_freeform(FunctionCallInfo fcinfo, const Source *source)
 						 errhint("Ask kanon_check_freeform, with the table that was published.")));
 }
 
-/* A blank row has NULL in every column; k and unique_rows are of the other rows. */
+/* A blank row has NULL in every column; the blank ones are a class like any other. */
 static void
 put_sizes(Lines *lines, const SizeCount *sizes, size_t n)
 {
-	int64 k = 0, classes = 0, rows = 0, unique = 0, blank = 0, largest = 0;
-	bool telling = false; /* some show something */
+	int64 k = PG_INT64_MAX, classes = 0, rows = 0, unique = 0, blank = 0, largest = 0;
 
 	for (size_t i = 0; i < n; i++)
 	{
 		classes += sizes[i].classes;
 		rows += sizes[i].rows;
 		largest = Max(largest, sizes[i].size);
+		k = Min(k, sizes[i].size);
+		unique += sizes[i].size == 1 ? sizes[i].classes : 0;
 		if (sizes[i].blank)
 			blank = sizes[i].rows;
-		else if (!telling)
-		{
-			telling = true;
-			k = sizes[i].size;
-			unique = k == 1 ? sizes[i].classes : 0;
-		}
 	}
-	line_int8(lines, k, telling);
+	line_int8(lines, k, n > 0);
 	line_int8(lines, classes, true);
 	line_int8(lines, rows, true);
 	line_int8(lines, unique, true);

@@ -63,14 +63,14 @@ risk_put(const Risk *risk, const char *measure, const char *sensitive, double va
 	line_end(risk->lines);
 }
 
-/* The share of rows (or persons) that are in classes smaller than that and show something. */
+/* The share of rows (or persons) that are in classes smaller than that. */
 static double
 share_below(const Risk *risk, const SizeCount *sizes, size_t n, int64 below)
 {
 	int64 sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (!sizes[i].blank && sizes[i].size < below)
+		if (sizes[i].size < below)
 			sum += sizes[i].size * sizes[i].classes;
 	return risk->units > 0 ? (double) sum / (double) risk->units : 0;
 }
@@ -109,8 +109,7 @@ put_classes(Risk *risk)
 {
 	static const int below[] = {2, 3, 5, 10};
 	size_t n;
-	int64 rows = 0, classes = 0, telling = 0, /* classes that show something */
-		blank = 0, unique = 0, k = PG_INT64_MAX, atrisk = 0;
+	int64 rows = 0, classes = 0, blank = 0, unique = 0, k = PG_INT64_MAX, atrisk = 0;
 	SizeCount *sizes = class_sizes(risk->source, risk->subject, &n);
 	bool some;
 
@@ -122,14 +121,10 @@ put_classes(Risk *risk)
 		classes += sizes[i].classes;
 		risk->units += units;
 		if (sizes[i].blank)
-		{
 			blank += sizes[i].rows;
-			continue;
-		}
-		telling += sizes[i].classes;
 		k = Min(k, sizes[i].size);
 		if (sizes[i].size == 1)
-			unique = sizes[i].classes;
+			unique += sizes[i].classes;
 		if (1.0 / sizes[i].size > risk->threshold)
 			atrisk += units;
 	}
@@ -140,19 +135,18 @@ put_classes(Risk *risk)
 			risk, "persons", NULL, risk->units, true,
 			"persons, each counted once in every class where it has rows; the shares below are of these");
 	risk_put(risk, "classes", NULL, classes, true, "different combinations of quasi-identifiers");
-	risk_put(risk, "k", NULL, telling > 0 ? k : 0, telling > 0, "%s in the smallest class, blank ones aside",
-			 risk->unit);
+	risk_put(risk, "k", NULL, some ? k : 0, some, "%s in the smallest class", risk->unit);
 	risk_put(risk, "unique_rows", NULL, unique, true, "%s alone in a class", risk->unit);
 	risk_put(risk, "blank_rows", NULL, blank, true,
-			 "rows with NULL in every quasi-identifier: they show nothing and count as without risk");
+			 "rows with NULL in every quasi-identifier: they show nothing, and are a class like any other");
 	for (int i = 0; i < lengthof(below); i++)
 		risk_put(risk, psprintf("share_below_%d", below[i]), NULL, share_below(risk, sizes, n, below[i]),
 				 some, "share of %s in classes of fewer than %d", risk->unit, below[i]);
 	risk_put(
-		risk, "prosecutor_highest", NULL, telling > 0 ? 1.0 / k : 0, some,
+		risk, "prosecutor_highest", NULL, some ? 1.0 / k : 0, some,
 		"chance to pick the right %s in the smallest class, for who knows that the person is in the relation",
 		risk->one);
-	risk_put(risk, "prosecutor_average", NULL, some ? (double) telling / risk->units : 0, some,
+	risk_put(risk, "prosecutor_average", NULL, some ? (double) classes / risk->units : 0, some,
 			 "the same chance, averaged over all %s", risk->unit);
 	risk_put(risk, "prosecutor_share", NULL, some ? (double) atrisk / risk->units : 0, some,
 			 "share of %s where that chance is above %g", risk->unit, risk->threshold);

@@ -536,3 +536,61 @@ diverse_allows(const KanonProblem *problem, const uint32_t *types, const int64_t
 	}
 	return true;
 }
+
+double
+diverse_least(const KanonProblem *problem)
+{
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+	KanonPattern *patterns;
+	size_t np;
+	uint32_t row[8];
+	size_t choice[8] = {0};
+	size_t n = 0;
+	double best = INFINITY;
+
+	assert_int_equal(kanon_mask_enumerate(problem, 1000, &patterns, &np), KANON_OK);
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		for (int64_t r = 0; r < problem->rows[i]; r++)
+			row[n++] = i;
+	for (;;)
+	{
+		double cost = 0;
+		bool fine = true;
+		size_t at;
+
+		for (size_t a = 0; a < n; a++)
+			cost += kanon_pattern_cost(problem, patterns[choice[a]]);
+		for (size_t a = 0; a < n && fine && cost < best; a++)
+		{
+			KanonPattern pattern = patterns[choice[a]];
+			bool few = kanon_same(pattern, all) && problem->residual == KANON_RESIDUAL_SUPPRESS;
+			uint32_t member[8];
+			size_t together = 0;
+
+			for (size_t b = 0; b < n; b++)
+			{
+				bool same = kanon_same(patterns[choice[b]], pattern);
+
+				for (int c = 0; c < problem->ncolumns && same; c++)
+					if (!kanon_has(pattern, c))
+						same = problem->columns[c].code[row[a]] == problem->columns[c].code[row[b]];
+				if (same)
+					member[together++] = row[b];
+			}
+			if (kanon_same(pattern, all) && problem->residual == KANON_RESIDUAL_DROP)
+				continue;
+			int64_t ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+			fine = ((int64_t) together >= problem->k || few) &&
+				   diverse_allows(problem, member, ones, together, few);
+		}
+		if (fine && cost < best)
+			best = cost;
+		for (at = 0; at < n && ++choice[at] == np; at++)
+			choice[at] = 0;
+		if (at == n)
+			break;
+	}
+	kanon_free(problem->env, patterns);
+	return best;
+}

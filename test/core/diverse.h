@@ -40,6 +40,12 @@ extern void diverse_free_populations(KanonProblem *problem);
 extern bool diverse_allows(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
 						   size_t ntypes, bool few);
 
+/*
+ * Every way to give each of at most eight rows a pattern: the least cost of one whose classes keep
+ * k and the rules; rows left out cost what suppressing them costs.  INFINITY: none.
+ */
+extern double diverse_least(const KanonProblem *problem);
+
 /* The rules at hand. */
 extern KanonPrivacyRule diverse_rules[4];
 extern int diverse_nrules;

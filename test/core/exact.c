@@ -26,6 +26,12 @@ exact_cost(const KanonProblem *problem, const KanonRelease *release, const Kanon
 }
 
 bool
+exact_strict(const KanonProblem *problem)
+{
+	return problem->residual == KANON_RESIDUAL_ERROR || problem->residual == KANON_RESIDUAL_FILL;
+}
+
+bool
 exact_provable(const KanonProblem *problem, double cost)
 {
 	KanonInstances grid;

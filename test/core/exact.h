@@ -12,6 +12,9 @@ extern int exact_cases(int number);
 /* Cost of a release with the rows left out priced as if suppressed. */
 extern double exact_cost(const KanonProblem *problem, const KanonRelease *release, const KanonReport *report);
 
+/* Are the fully suppressed rows none, or k of them? */
+extern bool exact_strict(const KanonProblem *problem);
+
 /* Weights and rows are such that an exact solver with the time it needs proves a least cost like this one. */
 extern bool exact_provable(const KanonProblem *problem, double cost);
 

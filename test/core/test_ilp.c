@@ -38,7 +38,7 @@ random_problem(Host *host, uint64_t *random, size_t max_rows, int max_columns, K
 	problem = problem_from_codes(host, code, nrows, ncolumns, 2 + (int64_t) random_below(random, 3));
 	problem_set_levels(problem, level);
 	problem->seed = *random;
-	problem->residual = (KanonResidual) random_below(random, 3);
+	problem->residual = (KanonResidual) random_below(random, 4);
 	for (int c = 0; c < ncolumns; c++)
 	{
 		static const double weight[] = {1, 1, 2, 0.1, 0.3, 0, 3.14159265, 1.41421356};
@@ -102,8 +102,7 @@ brute_force(const KanonProblem *problem)
 						same = problem->columns[c].code[row[a]] == problem->columns[c].code[row[b]];
 				together += same;
 			}
-			fine = together >= problem->k ||
-				   (kanon_same(pattern, all) && problem->residual != KANON_RESIDUAL_ERROR);
+			fine = together >= problem->k || (kanon_same(pattern, all) && !exact_strict(problem));
 		}
 		if (fine && cost < best)
 			best = cost;
@@ -128,7 +127,7 @@ unreduced(const KanonProblem *problem, IlpSettings settings)
 	IlpList open = {0};
 	double unit;
 
-	settings.free_fallback = problem->residual != KANON_RESIDUAL_ERROR;
+	settings.free_fallback = !exact_strict(problem);
 	kanon_pace_limit(&watch, problem, "test");
 	assert_int_equal(
 		kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, 1000000, &watch, &instances), KANON_OK);
@@ -590,7 +589,7 @@ static void
 memory_ends(void **state)
 {
 	(void) state;
-	for (int residual = 0; residual < 3; residual++)
+	for (int residual = 0; residual < 4; residual++)
 		exact_refuse_each(middle_problem, residual, kanon_solve_ilp, false);
 }
 
@@ -671,7 +670,7 @@ sets_end(void **state)
 
 		host_init(&host);
 		problem = random_problem(&host, &random, 12, 3, list);
-		problem->residual = (KanonResidual) (round % 3);
+		problem->residual = (KanonResidual) (round % 4);
 		status = kanon_solve_fpt(problem, &release, &report);
 		optimum = status == KANON_OK ? exact_cost(problem, &release, &report) : NAN;
 		kanon_release_free(problem, &release);

@@ -57,7 +57,7 @@ between(void **state)
 		KanonStatus status;
 		double bound;
 
-		problem->residual = (KanonResidual) (round % 3);
+		problem->residual = (KanonResidual) (round % 4);
 		if (round % 2)
 			((KanonColumn *) problem->columns)[0].weight = 0.37;
 		status = kanon_solve_ilp(problem, &ilp, &ilp_report);
@@ -672,7 +672,7 @@ small_models(void **state)
 		KanonStatus status;
 
 		problem->effort = 1;
-		problem->residual = (KanonResidual) (round % 3);
+		problem->residual = (KanonResidual) (round % 4);
 		for (int c = 0; c < problem->ncolumns; c++)
 			((KanonColumn *) problem->columns)[c].weight =
 				weights[random_below(&random, 5)] * (1 + random_below(&random, 2) / 3.0);
@@ -880,7 +880,7 @@ clustering(void **state)
 		problem->mask.list = list;
 		for (size_t j = 0; j < problem->mask.nlist; j++)
 			list[j] = random_columns(&random, problem->ncolumns);
-		problem->residual = (KanonResidual) (round % 3);
+		problem->residual = (KanonResidual) (round % 4);
 		if (round % 2)
 			((KanonColumn *) problem->columns)[0].weight = sqrt(2) / 4;
 		optimum = brute_clustering(problem);

@@ -67,7 +67,7 @@ brute_force(const KanonProblem *problem)
 
 		cost[set] = class_cost(problem, patterns, np, row, set) * size;
 		if (size == 1)
-			cost[set] = problem->residual == KANON_RESIDUAL_ERROR
+			cost[set] = exact_strict(problem)
 							? INFINITY
 							: kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
 		best[set] = cost[set];
@@ -208,7 +208,7 @@ triples(void **state)
 			code[i * 4 + 3] = (uint32_t) i;
 		}
 		problem = problem_from_codes(&host, code, n, 4, 2);
-		problem->residual = (KanonResidual) random_below(&random, 3);
+		problem->residual = (KanonResidual) random_below(&random, 4);
 		check(problem, brute_force(problem), seed);
 		assert_int_equal(kanon_solve_matching(problem, &release, &report), KANON_OK);
 		for (uint32_t i = 0; i < release.nclasses; i++)
@@ -259,7 +259,7 @@ middle_problem(Host *host, int variant)
 	uint64_t random = 5;
 	KanonProblem *problem = exact_problem(host, &random, 40, 4, 4, 2, false);
 
-	problem->residual = (KanonResidual) (variant % 3);
+	problem->residual = (KanonResidual) (variant % 4);
 	for (int c = 0; c < problem->ncolumns && variant >= 3; c++)
 		((KanonColumn *) problem->columns)[c].weight = 1 + (double) c * 3.14159265;
 	return problem;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "exact/ruled.h"
+#include "privacy/allowed.h"
 #include "program/flow.h"
 
 /* Sets of instances to try, at most. */
@@ -32,7 +33,7 @@ typedef struct Sets
 static KanonStatus
 try_sets(Sets *s, uint32_t from)
 {
-	bool strict = s->problem->residual == KANON_RESIDUAL_ERROR;
+	bool strict = kanon_rest_strict(s->problem);
 	KanonStatus status = ilp_offer(s->problem, &s->instances, &s->used, strict ? ILP_REST_NONE : ILP_REST_ANY,
 								   &s->result, s->pace);
 

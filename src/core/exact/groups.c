@@ -26,6 +26,7 @@
 
 #include "exact/groups.h"
 #include "exact/ruled.h"
+#include "privacy/allowed.h"
 #include "util/hash.h"
 
 /* Less than a unit: on a grid the best partition of nudged costs is the best. */
@@ -319,7 +320,7 @@ groups_solve_limited(const KanonProblem *problem, const IlpStart *start, uint64_
 	Groups g = {.problem = problem,
 				.env = env,
 				.scratch = {.env = env},
-				.strict = problem->residual == KANON_RESIDUAL_ERROR,
+				.strict = kanon_rest_strict(problem),
 				.first = -INFINITY};
 	IlpResult result = {.cost = INFINITY};
 	double begin = env->now(env->arg);

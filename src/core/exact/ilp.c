@@ -15,6 +15,7 @@
 
 #include "exact/ilp.h"
 #include "exact/ruled.h"
+#include "privacy/allowed.h"
 #include "program/bound.h"
 #include "program/flow.h"
 #include "program/glpk.h"
@@ -137,7 +138,7 @@ assign(Exact *e)
 	const KanonProblem *problem = e->problem;
 	KanonStatus status = ilp_offer(problem, &e->instances, &e->used, ILP_REST_ANY, &e->result, &e->pace);
 
-	if (status != KANON_OK || problem->residual != KANON_RESIDUAL_ERROR ||
+	if (status != KANON_OK || !kanon_rest_strict(problem) ||
 		e->result.cost <= e->bound + (e->instances.integral ? 0.5 : KANON_SAME * fabs(e->bound)))
 		return status;
 	status = ilp_offer(problem, &e->instances, &e->used, ILP_REST_NONE, &e->result, &e->pace);

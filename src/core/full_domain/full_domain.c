@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "full_domain/lattice.h"
+#include "privacy/allowed.h"
 #include "privacy/population.h"
 #include "model/mask.h"
 #include "util/scratch.h"
@@ -179,7 +180,7 @@ no_node(const FullDomain *solver)
 	{
 		snprintf(solver->report->detail, sizeof(solver->report->detail),
 				 "each node within the limit leaves rows over that may not be a class");
-		return solver->problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
+		return kanon_rest_strict(solver->problem) ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
 	}
 	write_levels(&solver->lattice, nearest, levels);
 	if (suppressed <= search->limit)
@@ -286,29 +287,39 @@ make_release(const FullDomain *solver, const Count *count, KanonRelease *release
 	uint32_t nclasses = (uint32_t) count->classes;
 	/* the suppressed rows' class is the last one */
 	uint32_t target =
-		count->rest_is_class || (count->suppressed > 0 && problem->residual == KANON_RESIDUAL_SUPPRESS)
+		count->rest_is_class || (count->suppressed > 0 && problem->residual != KANON_RESIDUAL_DROP)
 			? nclasses
 			: KANON_DROPPED;
+	uint32_t filling = count->all ? count->whole_class : count->giver_class;
+	int64_t more = count->more;
 	KanonPace pace = solver->pace;
 
 	release->classes = kanon_alloc0(env, (size_t) nclasses + 1, sizeof(KanonClass));
 	release->cells = kanon_alloc(env, ((size_t) nclasses + 1) * ncolumns, sizeof(KanonCell));
-	release->flows = kanon_alloc(env, problem->ntypes, sizeof(KanonFlow));
+	release->flows = kanon_alloc(env, (size_t) problem->ntypes + 1, sizeof(KanonFlow));
 	if (release->classes == NULL || release->cells == NULL || release->flows == NULL)
 		return KANON_NO_MEMORY;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
 	{
 		uint32_t class = solver->class_of[type];
+		int64_t take;
 
 		if (kanon_stop(&pace, 4))
 			return KANON_CANCELLED;
-		release->flows[type] = (KanonFlow){type, class == UINT32_MAX ? target : class, problem->rows[type]};
+		/* the first rows of one class fill the suppressed ones up; their type may be divided */
+		take = class == filling && class != UINT32_MAX ? more : 0;
+		take = take < problem->rows[type] ? take : problem->rows[type];
+		more -= take;
+		if (take > 0)
+			release->flows[release->nflows++] = (KanonFlow){type, target, take};
+		if (take < problem->rows[type])
+			release->flows[release->nflows++] =
+				(KanonFlow){type, class == UINT32_MAX ? target : class, problem->rows[type] - take};
 		if (class == UINT32_MAX || release->classes[class].rows > 0)
 			continue;
 		show_class(solver, pattern, type, &release->classes[class], release->cells + class * ncolumns);
 		release->classes[class].rows = 1; /* shown; the rows are counted in the end */
 	}
-	release->nflows = problem->ntypes;
 	release->nclasses = nclasses;
 	if (target != KANON_DROPPED)
 		show_class(solver, kanon_pattern_all(problem->ncolumns), 0, &release->classes[release->nclasses++],
@@ -335,7 +346,7 @@ solve(FullDomain *solver, KanonOutcome *outcome, KanonRelease *release)
 		return KANON_NO_MEMORY;
 	status = checker_classes(search->checker, best_of(solver), solver->class_of, &count);
 	if (status == KANON_OK)
-		status = fill_outcome(solver, outcome, count.classes);
+		status = fill_outcome(solver, outcome, count.classes - (count.all ? 1 : 0));
 	/* the release may want the memory */
 	checker_close(search->checker);
 	search->checker = NULL;

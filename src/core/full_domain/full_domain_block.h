@@ -72,6 +72,7 @@ typedef struct Block
 	size_t kept_at[MAX_PLACES];    /* the metric's */
 	bool of_cells;
 	int64_t limit; /* rows that may be suppressed */
+	int64_t fill;  /* the metric's */
 
 	/* what is to be done, and what came out */
 	Task task;
@@ -106,6 +107,7 @@ struct Checker
 {
 	const KanonProblem *problem;
 	const Lattice *lattice;
+	const Metric *metric;
 	const KanonTeam *team; /* NULL: alone */
 	int members;
 	KanonPace *pace;
@@ -164,5 +166,8 @@ extern KanonStatus member_make_groups(KanonMember *member);
 
 /* Adds one group to a count. */
 extern void member_count_group(const Block *block, const uint64_t *entry, bool allowed, Count *count);
+
+/* Looks whether a class, the one that was counted last, would lose least when suppressed rows are filled up. */
+extern void member_offer_class(const Block *block, const uint64_t *entry, Count *count);
 
 #endif

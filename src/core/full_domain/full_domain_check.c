@@ -108,13 +108,32 @@ judge_rest(const Checker *checker, const int64_t *counts, size_t ntypes, Count *
 	count->rest_is_class = count->suppressed > 0 && present &&
 						   kanon_class_allowed(problem, checker->rest, counts, ntypes, count->suppressed);
 	count->left_over = count->suppressed > 0 && !count->rest_is_class &&
-					   (problem->residual == KANON_RESIDUAL_ERROR ||
-						(problem->residual == KANON_RESIDUAL_SUPPRESS &&
-						 !(present && kanon_rest_allowed(problem, checker->rest, counts, ntypes))));
+					   (checker->metric->fill > 0
+							? !metric_fill(checker->metric, count)
+							: kanon_rest_strict(problem) ||
+								  (problem->residual == KANON_RESIDUAL_SUPPRESS &&
+								   !(present && kanon_rest_allowed(problem, checker->rest, counts, ntypes))));
 	/* no fully suppressed row is published */
 	count->absent =
 		(count->suppressed == 0 || (problem->residual == KANON_RESIDUAL_DROP && !count->rest_is_class)) &&
 		!kanon_presence_rest(checker->presence, 0);
+}
+
+/* Of two members' classes that would lose least the better one. */
+static void
+take_offers(const Count *other, Count *count)
+{
+	if (other->giver_rows > 0 && (count->giver_rows == 0 || other->giver < count->giver))
+	{
+		count->giver_rows = other->giver_rows;
+		count->giver = other->giver;
+	}
+	if (other->whole_rows > 0 &&
+		(count->whole_rows == 0 || other->whole * other->whole_rows < count->whole * count->whole_rows))
+	{
+		count->whole_rows = other->whole_rows;
+		count->whole = other->whole;
+	}
 }
 
 /* Lets all who take part do the block's task, and adds up what they have. */
@@ -149,6 +168,7 @@ do_task(Checker *checker, Count *count)
 		count->squares += result->count.squares;
 		count->class_squares += result->count.class_squares;
 		count->kept += result->count.kept;
+		take_offers(&result->count, count);
 	}
 	if (!kanon_by_types(checker->problem))
 		judge_rest(checker, NULL, 0, count);
@@ -342,6 +362,8 @@ ask_by_types(Checker *checker, KanonPattern node, Count *count, uint32_t *class_
 			kanon_presence_take(checker->presence, g);
 		class_of[g] = allowed ? (uint32_t) count->classes : UINT32_MAX;
 		member_count_group(block, entry, allowed, count);
+		if (allowed && block->fill > 0)
+			member_offer_class(block, entry, count);
 		for (uint32_t i = 0; i < ntypes && !allowed; i++)
 			checker->rest[nrest++] = checker->member[from + i];
 	}

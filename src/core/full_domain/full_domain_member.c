@@ -287,6 +287,27 @@ member_count_group(const Block *block, const uint64_t *entry, bool allowed, Coun
 		count->kept += (KanonWide) kept_by(block, entry) * rows;
 }
 
+/* (What a row would have said; where the metric does not ask for that, the class of fewer rows.) */
+void
+member_offer_class(const Block *block, const uint64_t *entry, Count *count)
+{
+	int64_t rows = (int64_t) entry[block->words];
+	KanonWide kept = block->of_cells ? (KanonWide) kept_by(block, entry) : rows;
+
+	if (rows >= 2 * block->fill - 1 && (count->giver_rows == 0 || kept < count->giver))
+	{
+		count->giver_rows = rows;
+		count->giver = kept;
+		count->giver_class = (uint32_t) count->classes - 1;
+	}
+	if (count->whole_rows == 0 || kept * rows < count->whole * count->whole_rows)
+	{
+		count->whole_rows = rows;
+		count->whole = kept;
+		count->whole_class = (uint32_t) count->classes - 1;
+	}
+}
+
 /* By rules that know rows only. */
 static void
 count_groups(const KanonMember *member, Count *count)
@@ -305,6 +326,11 @@ count_groups(const KanonMember *member, Count *count)
 		member_count_group(block, entry,
 						   kanon_class_allowed(&block->rules, NULL, NULL, 0, (int64_t) entry[block->words]),
 						   count);
+	/* (others may have more of the suppressed rows) */
+	entry = member->entries;
+	for (uint32_t i = 0; i < member->count && count->suppressed < block->fill; i++, entry += block->words + 1)
+		if (kanon_class_allowed(&block->rules, NULL, NULL, 0, (int64_t) entry[block->words]))
+			member_offer_class(block, entry, count);
 }
 
 void

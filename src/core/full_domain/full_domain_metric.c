@@ -231,6 +231,7 @@ metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kin
 	memset(metric, 0, sizeof(*metric));
 	metric->kind = kind;
 	metric->k = kanon_least_rows(problem);
+	metric->fill = problem->residual == KANON_RESIDUAL_FILL && !kanon_by_types(problem) ? problem->k : 0;
 	metric->of_cells =
 		kind == KANON_METRIC_LOSS || kind == KANON_METRIC_PRECISION || kind == KANON_METRIC_ENTROPY;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
@@ -302,17 +303,67 @@ metric_rising(const Metric *metric, const Lattice *lattice, const uint16_t *leve
 KanonWide
 metric_falling(const Metric *metric, const Count *count)
 {
+	/* (a class of more than half of all rows is dearer than they are when they are suppressed) */
 	if (metric->kind == KANON_METRIC_DISCERNIBILITY)
-		return count->class_squares + (KanonWide) count->suppressed * metric->rows - count->squares;
+		return count->class_squares + (KanonWide) count->suppressed * metric->rows - count->squares -
+			   (KanonWide) metric->fill * metric->rows;
 	return metric->of_cells ? count->kept : 0;
 }
 
 KanonWide
 metric_of(const Metric *metric, const Lattice *lattice, const uint16_t *level, const Count *count)
 {
+	KanonWide slack =
+		metric->kind == KANON_METRIC_DISCERNIBILITY ? (KanonWide) metric->fill * metric->rows : 0;
+
 	if (metric->kind == KANON_METRIC_AVERAGE)
-		return -(KanonWide) count->classes - (count->suppressed > 0);
-	return metric_rising(metric, lattice, level, count) + metric_falling(metric, count);
+		return -(KanonWide) count->classes - (count->suppressed > 0) + count->loss;
+	return metric_rising(metric, lattice, level, count) + metric_falling(metric, count) + slack + count->loss;
+}
+
+/* A class of which rows are suppressed: what that adds. */
+static KanonWide
+loss_of(const Metric *metric, int64_t rows, KanonWide kept, int64_t suppressed)
+{
+	KanonWide left = rows - suppressed;
+
+	switch (metric->kind)
+	{
+		case KANON_METRIC_DISCERNIBILITY:
+			return (KanonWide) suppressed * metric->rows - (KanonWide) rows * rows + left * left;
+		case KANON_METRIC_AVERAGE:
+			return left == 0;
+		case KANON_METRIC_HEIGHT:
+			return 0;
+		default:
+			return kept * suppressed;
+	}
+}
+
+bool
+metric_fill(const Metric *metric, Count *count)
+{
+	KanonWide loss;
+
+	count->more = 0;
+	count->loss = 0;
+	if (count->suppressed == 0 || count->suppressed >= metric->fill)
+		return true;
+	if (count->giver_rows > 0)
+	{
+		count->more = metric->fill - count->suppressed;
+		count->loss = loss_of(metric, count->giver_rows, count->giver, count->more);
+	}
+	if (count->whole_rows == 0)
+		return count->more > 0;
+	loss = loss_of(metric, count->whole_rows, count->whole, count->whole_rows);
+	count->all = count->more == 0 || loss < count->loss;
+	if (count->all)
+	{
+		count->more = count->whole_rows;
+		count->loss = loss;
+	}
+	return true;
 }
 
 double

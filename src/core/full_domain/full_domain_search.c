@@ -228,12 +228,12 @@ check(NodeSearch *search, uint32_t node)
 
 	if (status != KANON_OK)
 		return status;
-	fulfils = count.suppressed <= search->limit && !count.absent;
+	fulfils = count_blank(&count) <= search->limit && !count.absent;
 	search->checked++;
-	search->suppressed[node] = count.suppressed;
+	search->suppressed[node] = count_blank(&count);
 	if (search->classes != NULL)
-		search->classes[node] = count.classes;
-	if (search->nearest == UINT32_MAX || count.suppressed < search->suppressed[search->nearest])
+		search->classes[node] = count.classes - (count.all ? 1 : 0);
+	if (search->nearest == UINT32_MAX || count_blank(&count) < search->suppressed[search->nearest])
 		search->nearest = node;
 	search->tag[node] |= TAG_CHECKED;
 	if (!search->tags)

@@ -362,6 +362,7 @@ set_up(Checker *checker, const Metric *metric, int64_t limit, KanonReport *repor
 	status = KANON_NO_MEMORY;
 	plan->rules = *problem;
 	plan->limit = limit;
+	plan->fill = metric->fill;
 	plan->of_cells = metric->of_cells;
 	lay_out_entries(problem, checker->lattice, values, plan);
 	at = lay_out_tables(problem, checker->lattice, metric->of_cells, plan, at);
@@ -403,6 +404,7 @@ checker_open(const KanonProblem *problem, const Lattice *lattice, const Metric *
 	checker->problem = problem;
 	checker->lattice = lattice;
 	checker->team = team;
+	checker->metric = metric;
 	checker->members = 1;
 	checker->pace = pace;
 	return set_up(checker, metric, limit, report);

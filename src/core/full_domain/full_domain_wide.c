@@ -234,12 +234,12 @@ check(Wide *wide, KanonPattern node)
 		return KANON_CANCELLED;
 	if (!note_checked(wide, node))
 		return KANON_NO_MEMORY;
-	if (search->checked++ == 0 || count.suppressed < wide->found->nearest_suppressed)
+	if (search->checked++ == 0 || count_blank(&count) < wide->found->nearest_suppressed)
 	{
 		wide->found->nearest = node;
-		wide->found->nearest_suppressed = count.suppressed;
+		wide->found->nearest_suppressed = count_blank(&count);
 	}
-	fulfils = count.suppressed <= search->limit && !count.absent;
+	fulfils = count_blank(&count) <= search->limit && !count.absent;
 	if ((!fulfils && search->tags) || (!search->tags && count.hopeless > search->limit))
 		if (!note_fails(wide, node))
 			return KANON_NO_MEMORY;
@@ -249,7 +249,7 @@ check(Wide *wide, KanonPattern node)
 	checked.value = metric_of(search->metric, wide->lattice, level, &count);
 	checked.rising = metric_rising(search->metric, wide->lattice, level, &count);
 	checked.falling = search->tags ? metric_falling(search->metric, &count) : 0;
-	checked.suppressed = count.suppressed;
+	checked.suppressed = count_blank(&count);
 	checked.allowed = !count.left_over && kanon_mask_contains(search->index, node);
 	wide->found->left_over |= count.left_over;
 	if (!KANON_GROW(&wide->scratch, &wide->fulfils_room, wide->nfulfils + 1, KANON_ARRAY(wide->fulfils)))

@@ -98,6 +98,7 @@ typedef struct Metric
 	KanonMetric kind;
 	int64_t rows; /* of the table */
 	int64_t k;
+	int64_t fill; /* so many rows are suppressed, or none; 0: any number */
 	bool of_cells;
 	uint64_t *kept[KANON_MAX_COLUMNS];     /* [distinct] by column, or NULL */
 	KanonWide kept_sum[KANON_MAX_COLUMNS]; /* over all rows */
@@ -118,7 +119,28 @@ typedef struct Count
 	bool rest_is_class;      /* there are suppressed rows, and they may be a class */
 	bool left_over;          /* they may be nowhere */
 	bool absent;             /* some of a population can be in no row, which a rule forbids */
+
+	/*
+	 * Where fewer than k suppressed rows are filled up: the classes that lose least by it, one that stays one and one
+	 * that is suppressed whole.  Of each how many rows it has (0: there is none), and what a row would have said.
+	 */
+	int64_t giver_rows;
+	KanonWide giver;
+	uint32_t giver_class; /* (in the release alone) */
+	int64_t whole_rows;
+	KanonWide whole;
+	uint32_t whole_class;
+	int64_t more;   /* rows that are suppressed beside the others, */
+	KanonWide loss; /* and what that adds to the metric */
+	bool all;       /* they are a whole class */
 } Count;
+
+/* Rows that are suppressed in the end. */
+static inline int64_t
+count_blank(const Count *count)
+{
+	return count->suppressed + count->more;
+}
 
 extern KanonStatus metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kind,
 							   KanonPace *pace, Metric *metric);
@@ -137,6 +159,9 @@ extern KanonWide metric_floor(const Metric *metric, const Lattice *lattice, cons
 
 /* Its part that only falls. */
 extern KanonWide metric_falling(const Metric *metric, const Count *count);
+
+/* What fills fewer than k suppressed rows up, given the classes that could; false: there is none. */
+extern bool metric_fill(const Metric *metric, Count *count);
 
 /* As it is reported. */
 extern double metric_shown(const Metric *metric, KanonWide value);

@@ -20,6 +20,7 @@
 #include "greedy/greedy.h"
 #include "privacy/allowed.h"
 #include "privacy/population.h"
+#include "release/fill.h"
 #include "util/sort.h"
 
 /* Words that a batch's groups may take, or one per row type if that is more. */
@@ -145,6 +146,17 @@ take_batch(Greedy *greedy)
 	return status;
 }
 
+/* Are the rows that are left no class, and no part of them? */
+static bool
+is_over(const Greedy *greedy)
+{
+	const KanonProblem *problem = greedy->problem;
+
+	return greedy->rows_left < greedy->searched.k ||
+		   (problem->privacy != NULL && kanon_privacy_grows(problem->privacy) &&
+			!kanon_class_allowed(problem, greedy->left, NULL, greedy->nleft, greedy->rows_left));
+}
+
 /* The highest level of a batch. */
 static void
 set_high(const Greedy *greedy, int batch, GreedyRange *range)
@@ -185,7 +197,7 @@ run_bounded(Greedy *greedy, int batch)
 	greedy->unsure = batch == 0;
 	search->bounded = true;
 	search->share = WIDE_WORK;
-	while (greedy->rows_left >= greedy->searched.k)
+	while (!is_over(greedy))
 	{
 		GreedyRange range = {.list = greedy->patterns, .nlist = greedy->npatterns};
 		int64_t taken = greedy->rows_left;
@@ -242,7 +254,7 @@ run_rules(Greedy *greedy)
 	{
 		bool more = true;
 
-		while (more && status == KANON_OK && greedy->rows_left >= greedy->searched.k)
+		while (more && status == KANON_OK && !is_over(greedy))
 		{
 			set_high(greedy, b, &range);
 			range.has_upto = false;
@@ -271,7 +283,7 @@ run_list(Greedy *greedy)
 	/* the last one is the all-suppressed one */
 	if (status == KANON_OK)
 		greedy->npatterns--;
-	while (status == KANON_OK && from < greedy->npatterns && greedy->rows_left >= greedy->searched.k)
+	while (status == KANON_OK && from < greedy->npatterns && !is_over(greedy))
 	{
 		GreedyRange range = {.list = greedy->patterns + from};
 		size_t to = from;
@@ -317,6 +329,7 @@ take_rest(Greedy *greedy)
 	if (status != KANON_OK || greedy->release->nclasses > before)
 		return status;
 	if (problem->residual == KANON_RESIDUAL_ERROR ||
+		(problem->residual == KANON_RESIDUAL_FILL && problem->privacy != NULL) ||
 		(problem->residual == KANON_RESIDUAL_SUPPRESS &&
 		 (!kanon_rest_allowed(problem, greedy->left, NULL, greedy->nleft) ||
 		  !is_present(greedy, GREEDY_NOBODY, greedy->rows_left))))
@@ -330,7 +343,7 @@ take_rest(Greedy *greedy)
 		return problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
 	}
 	rest = GREEDY_NOBODY; /* which is KANON_DROPPED, too */
-	if (problem->residual == KANON_RESIDUAL_SUPPRESS)
+	if (problem->residual != KANON_RESIDUAL_DROP)
 	{
 		KanonClass *classes =
 			kanon_realloc(greedy->env, greedy->release->classes, before + (size_t) 1, sizeof(KanonClass));
@@ -436,7 +449,7 @@ factor(const KanonProblem *problem)
 }
 
 KanonStatus
-kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+greedy_run(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
 	KanonEnv *env = problem->env;
 	double begin = env->now(env->arg);
@@ -445,6 +458,7 @@ kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release, KanonRepo
 					 .release = release,
 					 .report = report,
 					 .pace = {.env = env, .phase = "greedy", .work = KANON_POLL_WORK}};
+	bool filled = false;
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
@@ -476,9 +490,12 @@ kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	kanon_free(env, greedy.member);
 	kanon_mask_close(greedy.index);
 	if (status == KANON_OK)
-		status = kanon_release_finish(problem, release, report);
+		status = kanon_fill(problem, false, release, report, &filled);
 	if (status == KANON_OK)
-		report->guarantee = greedy.unsure ? 0 : factor(problem);
+		status = kanon_release_finish(problem, release, report);
+	/* (how few rows beside them would do, nobody knows) */
+	if (status == KANON_OK)
+		report->guarantee = filled || greedy.unsure ? 0 : factor(problem);
 	else
 		kanon_release_free(problem, release);
 	report->seconds = env->now(env->arg) - begin;

@@ -370,4 +370,10 @@ extern bool greedy_block_root(GreedySearch *search, const uint32_t *types, uint3
 /* Searches the block's n row types, which have at least k rows. */
 extern void greedy_block_search(GreedySearch *search, uint32_t n, const GreedyState *state);
 
+/*
+ * greedy.c: Algorithm 1 alone.  KANON_REST_FORBIDDEN where rules beyond k do not let what is left be published as
+ * residual says (FILL: or be filled).
+ */
+extern KanonStatus greedy_run(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
+
 #endif

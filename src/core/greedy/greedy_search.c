@@ -42,7 +42,8 @@ set_closed(GreedySearch *search)
 	const KanonMaskIndex *index = search->index;
 	KanonPattern open = KANON_NONE;
 
-	if (kanon_by_types(index->problem))
+	if (index->problem->npopulations > 0 ||
+		(index->problem->privacy != NULL && !kanon_privacy_grows(index->problem->privacy)))
 		return KANON_OK;
 	search->closed = kanon_minus(index->all, index->go);
 	if (index->problem->mask.list == NULL)

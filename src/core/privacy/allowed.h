@@ -14,6 +14,13 @@ kanon_least_rows(const KanonProblem *problem)
 	return problem->k_map ? 1 : problem->k;
 }
 
+/* Are the fully suppressed rows a class like any other, or none? */
+static inline bool
+kanon_rest_strict(const KanonProblem *problem)
+{
+	return problem->residual == KANON_RESIDUAL_ERROR || problem->residual == KANON_RESIDUAL_FILL;
+}
+
 /* Are there rules that need to know which row types a class has? */
 static inline bool
 kanon_by_types(const KanonProblem *problem)

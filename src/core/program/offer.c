@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "privacy/allowed.h"
 #include "program/flow.h"
 #include "util/scratch.h"
 
@@ -94,7 +95,7 @@ ilp_offer(const KanonProblem *problem, const KanonInstances *instances, const Il
 		return KANON_OK;
 	if (status != KANON_OK)
 		return status;
-	if (problem->residual == KANON_RESIDUAL_ERROR && rest == ILP_REST_ANY)
+	if (kanon_rest_strict(problem) && rest == ILP_REST_ANY)
 	{
 		int64_t left = rest_rows(problem, &mine);
 
@@ -151,7 +152,7 @@ ilp_offer_all(const KanonProblem *problem, const KanonInstances *instances, cons
 {
 	KanonStatus status = ilp_offer(problem, instances, used, ILP_REST_ANY, result, pace);
 
-	if (status == KANON_OK && problem->residual == KANON_RESIDUAL_ERROR)
+	if (status == KANON_OK && kanon_rest_strict(problem))
 	{
 		status = ilp_offer(problem, instances, used, ILP_REST_NONE, result, pace);
 		if (status == KANON_OK)

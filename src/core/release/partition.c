@@ -146,25 +146,39 @@ kanon_solve_value(const KanonProblem *problem, uint32_t *type, uint32_t n, doubl
 	return status;
 }
 
-/* These row types alone, as far as rows of them are left. */
+bool
+kanon_value_lacks(const KanonProblem *problem, const KanonRelease *release, int64_t left)
+{
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+
+	if (problem->residual != KANON_RESIDUAL_FILL || left < 0)
+		return false;
+	for (size_t f = 0; f < release->nflows; f++)
+		if (release->flows[f].class_ == KANON_DROPPED ||
+			kanon_same(release->classes[release->flows[f].class_].pattern, all))
+			left += release->flows[f].rows;
+	return left > 0 && (left < problem->k || problem->privacy != NULL);
+}
+
+/* These row types alone, as far as rows of them are left; `left` as for solve_value. */
 static KanonStatus
-solve_part(Partition *p, uint32_t *type, uint32_t n, bool rest, KanonReport *report)
+solve_part(Partition *p, uint32_t *type, uint32_t n, int64_t left, bool rest, KanonReport *report)
 {
 	size_t mark = kanon_mark(&p->scratch);
 	KanonRelease solved = {0};
 	KanonStatus status = solve_types(p->problem, p->left, type, n, rest, time_for(p, n), p->solve,
 									 &p->scratch, &p->pace, &solved, report);
 
-	if (status == KANON_OK)
+	if (status == KANON_OK && (rest || !kanon_value_lacks(p->problem, &solved, left)))
 		status = take_release(p, type, &solved, rest);
 	kanon_release_free(p->problem, &solved);
 	kanon_release(&p->scratch, mark);
 	return status;
 }
 
-/* A value's: by who helps, or else here. */
+/* A value's: by who helps, or else here.  left: rows of others that are left over, if it is the last one; else -1. */
 static KanonStatus
-solve_value(Partition *p, uint32_t code, uint32_t distinct, KanonReport *report)
+solve_value(Partition *p, uint32_t code, uint32_t distinct, int64_t left, KanonReport *report)
 {
 	KanonValueTypes values = {.distinct = distinct, .type = p->by_value, .start = p->start};
 	uint32_t *type = p->by_value + p->start[code];
@@ -172,8 +186,10 @@ solve_value(Partition *p, uint32_t code, uint32_t distinct, KanonReport *report)
 	KanonStatus status;
 
 	if (p->help == NULL || !p->help->solved(p->help->arg, &values, code, &status, &solved, report))
-		return solve_part(p, type, (uint32_t) (p->start[code + 1] - p->start[code]), false, report);
-	return status == KANON_OK ? take_release(p, type, &solved, false) : status;
+		return solve_part(p, type, (uint32_t) (p->start[code + 1] - p->start[code]), left, false, report);
+	return status == KANON_OK && !kanon_value_lacks(p->problem, &solved, left)
+			   ? take_release(p, type, &solved, false)
+			   : status;
 }
 
 /* What keeps a part from having a release of its own: its rows are left over. */
@@ -184,9 +200,40 @@ goes_to_rest(KanonStatus status)
 		   status == KANON_REST_FORBIDDEN;
 }
 
+/* The last value that is solved alone; none: `distinct`. */
+static uint32_t
+last_alone(const Partition *p, uint32_t distinct)
+{
+	uint32_t last = distinct;
+
+	for (uint32_t code = distinct; code-- > 0 && last == distinct;)
+	{
+		int64_t rows = 0;
+
+		for (size_t i = p->start[code]; i < p->start[code + 1]; i++)
+			rows += p->problem->rows[p->by_value[i]];
+		last = rows >= p->problem->k ? code : last;
+	}
+	return last;
+}
+
+/* Rows that are left over of all values but one. */
+static int64_t
+left_beside(const Partition *p, uint32_t distinct, uint32_t code)
+{
+	int64_t left = 0;
+
+	for (uint32_t other = 0; other < distinct; other++)
+		for (size_t i = p->start[other]; i < p->start[other + 1] && other != code; i++)
+			left += p->left[p->by_value[i]];
+	return left;
+}
+
 static KanonStatus
 solve_values(Partition *p, uint32_t distinct, KanonReport *report)
 {
+	uint32_t last = last_alone(p, distinct);
+
 	for (uint32_t code = 0; code < distinct; code++)
 	{
 		uint32_t *type = p->by_value + p->start[code];
@@ -198,7 +245,8 @@ solve_values(Partition *p, uint32_t distinct, KanonReport *report)
 			rows += p->problem->rows[type[i]];
 		if (rows >= p->problem->k)
 		{
-			status = solve_value(p, code, distinct, report);
+			status =
+				solve_value(p, code, distinct, code == last ? left_beside(p, distinct, code) : -1, report);
 			p->facts->parts++;
 		}
 		p->solved += n;
@@ -222,7 +270,7 @@ solve_rest(Partition *p, KanonReport *report)
 			p->by_value[n++] = i;
 		}
 	p->solved = p->problem->ntypes - n;
-	return n > 0 ? solve_part(p, p->by_value, n, true, report) : KANON_OK;
+	return n > 0 ? solve_part(p, p->by_value, n, -1, true, report) : KANON_OK;
 }
 
 KanonStatus

@@ -5,51 +5,21 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/mask.h"
+#include "release/cover.h"
 #include "release/repair.h"
 #include "util/hash.h"
 #include "util/pace.h"
 
-/* Covers that are remembered: a power of two. */
-#define REMEMBERED 4096
-
 typedef struct Patterned
 {
 	const KanonProblem *problem;
-	KanonMaskIndex *index;
+	KanonCover cover;
 	KanonScratch scratch;
-	KanonPattern *patterns; /* of a list, cheapest first */
-	size_t npatterns;
 	KanonPattern *chosen; /* [clusters] with limits; NULL: there are none */
 	int64_t *left;        /* how often a pattern may still be used: [npatterns], or without a list */
 	KanonPattern *slot;   /* [mask + 1] of these; -1: none, which may be used once */
 	size_t mask;
-	KanonPattern *key;   /* [REMEMBERED] columns that differ, */
-	KanonPattern *cover; /* and the pattern for them; of no column: none yet (which is its own) */
 } Patterned;
-
-static KanonPattern
-cover_by_list(const Patterned *p, KanonPattern differ)
-{
-	for (size_t i = 0; i < p->npatterns; i++)
-		if (kanon_within(differ, p->patterns[i]))
-			return p->patterns[i];
-	return p->index->all;
-}
-
-static KanonPattern
-cover(const Patterned *p, KanonPattern differ)
-{
-	size_t at = kanon_pattern_hash(differ) & (REMEMBERED - 1);
-
-	if (kanon_is_none(p->cover[at]) || !kanon_same(p->key[at], differ))
-	{
-		p->key[at] = differ;
-		p->cover[at] =
-			p->problem->mask.list != NULL ? cover_by_list(p, differ) : kanon_mask_cover(p->index, differ);
-	}
-	return p->cover[at];
-}
 
 /* Where it stands how often a pattern may still be used. */
 static size_t
@@ -58,7 +28,7 @@ find_left(const Patterned *p, KanonPattern pattern)
 	size_t at = 0;
 
 	if (p->problem->mask.list != NULL)
-		while (at + 1 < p->npatterns && !kanon_same(p->patterns[at], pattern))
+		while (at + 1 < p->cover.npatterns && !kanon_same(p->cover.patterns[at], pattern))
 			at++;
 	else
 		for (at = kanon_pattern_hash(pattern) & p->mask;
@@ -100,15 +70,16 @@ cover_once(const Patterned *p, KanonPattern differ, uint32_t a, uint32_t b, Kano
 	double least = INFINITY;
 	KanonPattern first;
 
-	for (size_t i = 0; i < p->npatterns; i++)
-		if (kanon_within(differ, p->patterns[i]) && is_free(p, p->patterns[i], a, b))
+	for (size_t i = 0; i < p->cover.npatterns; i++)
+		if (kanon_within(differ, p->cover.patterns[i]) && is_free(p, p->cover.patterns[i], a, b))
 		{
-			*pattern = p->patterns[i];
+			*pattern = p->cover.patterns[i];
 			return true;
 		}
 	if (p->problem->mask.list != NULL)
 		return false;
-	*pattern = first = cover(p, differ);
+	*pattern = first = kanon_cover(&p->cover, differ, &least);
+	least = INFINITY;
 	if (is_free(p, first, a, b))
 		return true;
 	for (int c = 0; c < p->problem->ncolumns; c++)
@@ -118,7 +89,7 @@ cover_once(const Patterned *p, KanonPattern differ, uint32_t a, uint32_t b, Kano
 
 		if (kanon_has(first, c))
 			continue;
-		next = kanon_mask_cover(p->index, kanon_union(first, kanon_only(c)));
+		next = kanon_mask_cover(p->cover.index, kanon_union(first, kanon_only(c)));
 		cost = kanon_pattern_cost(p->problem, next);
 		if (cost < least && is_free(p, next, a, b))
 		{
@@ -127,7 +98,7 @@ cover_once(const Patterned *p, KanonPattern differ, uint32_t a, uint32_t b, Kano
 		}
 	}
 	if (least == INFINITY)
-		*pattern = p->index->all;
+		*pattern = p->cover.index->all;
 	return is_free(p, *pattern, a, b);
 }
 
@@ -136,6 +107,7 @@ charge(const KanonShape *shape, const KanonHull *hull, uint32_t a, uint32_t b, K
 {
 	const Patterned *p = shape->arg;
 	KanonPattern differ = KANON_NONE;
+	double cost;
 
 	for (int c = 0; c < p->problem->ncolumns; c++)
 		if (hull[c].low != hull[c].high)
@@ -148,8 +120,8 @@ charge(const KanonShape *shape, const KanonHull *hull, uint32_t a, uint32_t b, K
 			return INFINITY;
 		return kanon_pattern_cost(p->problem, *pattern);
 	}
-	*pattern = cover(p, differ);
-	return kanon_same(*pattern, p->index->all) ? INFINITY : kanon_pattern_cost(p->problem, *pattern);
+	*pattern = kanon_cover(&p->cover, differ, &cost);
+	return kanon_same(*pattern, p->cover.index->all) ? INFINITY : cost;
 }
 
 /* Two clusters are one: of their patterns and the one that it has now, what is not used is free again. */
@@ -213,7 +185,7 @@ make_release(const Patterned *p, KanonParts *parts, KanonRelease *release)
 	}
 	for (uint32_t i = 0; i <= n; i++)
 	{
-		KanonPattern pattern = i < n ? parts->pattern[i] : p->index->all;
+		KanonPattern pattern = i < n ? parts->pattern[i] : p->cover.index->all;
 
 		release->classes[i].pattern = pattern;
 		for (size_t c = 0; c < width; c++)
@@ -231,17 +203,9 @@ make_release(const Patterned *p, KanonParts *parts, KanonRelease *release)
 static KanonStatus
 open_patterned(Patterned *p, const KanonProblem *problem)
 {
-	KanonStatus status = kanon_mask_open(problem, &p->index);
-
 	p->problem = problem;
 	p->scratch.env = problem->env;
-	p->key = kanon_take0(&p->scratch, REMEMBERED, sizeof(KanonPattern));
-	p->cover = kanon_take0(&p->scratch, REMEMBERED, sizeof(KanonPattern));
-	if (status == KANON_OK)
-		status = kanon_taken(&p->scratch);
-	if (status == KANON_OK && problem->mask.list != NULL)
-		status = kanon_mask_enumerate(problem, SIZE_MAX, &p->patterns, &p->npatterns);
-	return status;
+	return kanon_cover_open(&p->cover, problem);
 }
 
 /* How often each pattern may be used, less what the clusters of a release have: as often as it is listed, of rules once. */
@@ -249,7 +213,7 @@ static KanonStatus
 limit_patterns(Patterned *p, const KanonRelease *release)
 {
 	const KanonMask *mask = &p->problem->mask;
-	size_t n = p->npatterns;
+	size_t n = p->cover.npatterns;
 
 	if (mask->list == NULL)
 	{
@@ -267,7 +231,7 @@ limit_patterns(Patterned *p, const KanonRelease *release)
 	{
 		p->left[i] = mask->list != NULL ? 0 : -1;
 		for (size_t j = 0; j < mask->nlist && mask->list != NULL; j++)
-			p->left[i] += kanon_same(mask->list[j], p->patterns[i]);
+			p->left[i] += kanon_same(mask->list[j], p->cover.patterns[i]);
 	}
 	for (uint32_t f = 0; f < release->nclasses; f++)
 	{
@@ -280,8 +244,7 @@ limit_patterns(Patterned *p, const KanonRelease *release)
 static void
 close_patterned(Patterned *p)
 {
-	kanon_mask_close(p->index);
-	kanon_free(p->problem->env, p->patterns);
+	kanon_cover_close(&p->cover);
 	kanon_scratch_free(&p->scratch);
 }
 
@@ -303,9 +266,11 @@ mend_parts(Patterned *p, bool once, double end, KanonParts *parts, KanonRelease 
 	KanonShape shape = {.problem = p->problem, .arg = p, .charge = charge, .end = end};
 	KanonStatus status;
 
-	shape.rest = once ? INFINITY : kanon_pattern_cost(p->problem, p->index->all);
+	shape.rest = once ? INFINITY : kanon_pattern_cost(p->problem, p->cover.index->all);
 	if (once)
 		shape.merged = merged;
+	else
+		shape.weight = p->cover.weight;
 	status = kanon_repair(&shape, parts, report);
 	return status == KANON_OK ? make_release(p, parts, release) : status;
 }

@@ -14,6 +14,7 @@
 #include "privacy/population.h"
 #include "model/mask.h"
 #include "model/shown.h"
+#include "release/fill.h"
 #include "util/pace.h"
 #include "util/sort.h"
 
@@ -532,11 +533,16 @@ kanon_release_finish(const KanonProblem *problem, KanonRelease *release, KanonRe
 					 .report = report,
 					 .pace = {.env = problem->env, .phase = "check", .work = KANON_POLL_WORK},
 					 .ncolumns = problem->ncolumns};
+	bool filled = false;
 	KanonStatus status = kanon_mask_open(problem, &finish.index);
 
 	if (status == KANON_OK)
 		status = check_classes(&finish);
 	if (status == KANON_OK)
+		status = count_rows(&finish);
+	if (status == KANON_OK)
+		status = kanon_fill(problem, true, release, report, &filled);
+	if (status == KANON_OK && filled)
 		status = count_rows(&finish);
 	if (status == KANON_OK)
 		status = order_classes(&finish);

@@ -15,20 +15,11 @@
 #include <string.h>
 
 #include "privacy/allowed.h"
-#include "release/held.h"
-#include "release/repair.h"
-#include "util/heap.h"
-#include "util/pace.h"
+#include "release/mending.h"
 
 /* Neighbours on either side that are looked at, and of these the best whose rows are. */
 #define NEIGHBOURS 1500
 #define ASKED 16
-
-/* Clusters that could join the rest, of which the rows are looked at; part of those joined that join unasked. */
-#define JOINED 64
-
-/* Rows that are looked at for one broken cluster, or one that is to join the rest: of large ones fewer are asked. */
-#define LOOKED_AT ((uint64_t) 1 << 20)
 
 #define NOBODY KANON_NO_CLUSTER
 
@@ -45,39 +36,11 @@ rules_failed(const KanonProblem *problem)
 	return problem->privacy != NULL && kanon_privacy_failed(problem->privacy);
 }
 
-typedef struct Repair
-{
-	const KanonShape *shape;
-	const KanonProblem *problem;
-	KanonScratch scratch;
-	KanonPace pace;
-	size_t width; /* columns */
-	uint32_t n;   /* clusters; number n is the rest */
-	KanonParts *parts;
-	Held held; /* their rows */
-
-	/* [n + 1] by cluster */
-	KanonHull *hull; /* [* width] */
-	double *charge;
-	KanonPattern *pattern;
-	uint32_t *before; /* in the order of what they show */
-	uint32_t *after;
-	uint32_t head;
-	bool *broken;
-
-	uint32_t *types; /* [nflows] of clusters at hand */
-	int64_t *counts;
-	KanonHeap queue; /* broken ones */
-	uint32_t alive;
-	bool cancelled;
-	bool hurried; /* time was up before all were mended */
-} Repair;
-
 /* ---- clusters ---- */
 
 /* Do the rows of a, and of b unless that is nobody, keep the rules of a class? */
-static bool
-keep_rules(Repair *r, uint32_t a, uint32_t b)
+bool
+repair_keeps(Repair *r, uint32_t a, uint32_t b)
 {
 	size_t n = held_list(&r->held, a, r->types, r->counts, 0);
 	int64_t rows = r->held.rows[a];
@@ -92,35 +55,23 @@ keep_rules(Repair *r, uint32_t a, uint32_t b)
 	return kanon_class_allowed(r->problem, r->types, r->counts, n, rows);
 }
 
-/* The same of the rest, with the rows of a cluster unless that is nobody. */
-static bool
-rest_keeps(Repair *r, uint32_t with)
-{
-	size_t n;
-
-	if (r->problem->residual == KANON_RESIDUAL_DROP || (r->held.rows[r->n] == 0 && with == NOBODY))
-		return true;
-	if (r->problem->residual == KANON_RESIDUAL_ERROR)
-		return keep_rules(r, r->n, with);
-	n = held_list(&r->held, r->n, r->types, r->counts, 0);
-	if (with != NOBODY)
-		n = held_list(&r->held, with, r->types, r->counts, n);
-	if (kanon_stop(&r->pace, 16 * n))
-		r->cancelled = true;
-	return kanon_rest_allowed(r->problem, r->types, r->counts, n);
-}
-
-static void
-unite(const Repair *r, uint32_t a, uint32_t b, KanonHull *hull)
+bool
+repair_unite(const Repair *r, uint32_t a, uint32_t b, double limit, KanonHull *hull)
 {
 	const KanonHull *left = r->hull + a * r->width;
 	const KanonHull *right = r->hull + b * r->width;
+	const double *weight = r->shape->weight;
 
+	if (weight != NULL)
+		limit += 1e-9 * r->shape->rest; /* sums are rounded */
 	for (size_t c = 0; c < r->width; c++)
 	{
 		hull[c].low = left[c].low < right[c].low ? left[c].low : right[c].low;
 		hull[c].high = left[c].high > right[c].high ? left[c].high : right[c].high;
+		if (weight != NULL && hull[c].low != hull[c].high && (limit -= weight[c]) < 0)
+			return false;
 	}
+	return true;
 }
 
 static void
@@ -143,7 +94,7 @@ merge(Repair *r, uint32_t into, uint32_t from)
 {
 	KanonHull hull[KANON_MAX_COLUMNS];
 
-	unite(r, into, from, hull);
+	repair_unite(r, into, from, INFINITY, hull);
 	r->charge[into] = r->shape->charge(r->shape, hull, into, from, &r->pattern[into]);
 	memcpy(r->hull + into * r->width, hull, r->width * sizeof(KanonHull));
 	if (r->shape->merged != NULL)
@@ -152,8 +103,8 @@ merge(Repair *r, uint32_t into, uint32_t from)
 	held_hand_over(&r->held, from, into);
 }
 
-static void
-to_rest(Repair *r, uint32_t cluster)
+void
+repair_to_rest(Repair *r, uint32_t cluster)
 {
 	take_out(r, cluster);
 	held_hand_over(&r->held, cluster, r->n);
@@ -162,7 +113,7 @@ to_rest(Repair *r, uint32_t cluster)
 static KanonStatus
 look_at(Repair *r, uint32_t cluster)
 {
-	r->broken[cluster] = !keep_rules(r, cluster, NOBODY);
+	r->broken[cluster] = !repair_keeps(r, cluster, NOBODY);
 	if (r->broken[cluster] &&
 		!kanon_heap_add(&r->scratch, &r->queue, (double) r->held.rows[cluster], cluster))
 		return KANON_NO_MEMORY;
@@ -233,9 +184,10 @@ take_memory(Repair *r)
 	r->before = kanon_take(&r->scratch, n, sizeof(uint32_t));
 	r->after = kanon_take(&r->scratch, n, sizeof(uint32_t));
 	r->broken = kanon_take0(&r->scratch, n, sizeof(bool));
-	r->types = kanon_take(&r->scratch, r->parts->nflows, sizeof(uint32_t));
-	r->counts = kanon_take(&r->scratch, r->parts->nflows, sizeof(int64_t));
-	status = held_open(&r->held, r->problem, r->n + 1, r->parts->nflows, &r->scratch, &r->pace);
+	r->types = kanon_take(&r->scratch, r->parts->nflows, 2 * sizeof(uint32_t));
+	r->counts = kanon_take(&r->scratch, r->parts->nflows, 2 * sizeof(int64_t));
+	/* (rows that are drawn for the rest are items of their own) */
+	status = held_open(&r->held, r->problem, r->n + 1, 3 * r->parts->nflows, &r->scratch, &r->pace);
 	return status == KANON_OK ? kanon_taken(&r->scratch) : status;
 }
 
@@ -276,7 +228,7 @@ set_up(Repair *r)
 			r->charge[i] = r->shape->charge(r->shape, r->hull + i * r->width, i, NOBODY, &r->pattern[i]);
 			/* what is as bad as the rest is the rest */
 			if (r->charge[i] == INFINITY)
-				to_rest(r, i);
+				repair_to_rest(r, i);
 			else
 				status = look_at(r, i);
 		}
@@ -311,6 +263,7 @@ find_candidates(Repair *r, uint32_t broken, Candidate *best)
 {
 	const KanonShape *shape = r->shape;
 	double mine = (double) r->held.rows[broken] * r->charge[broken];
+	double worst = (double) r->held.rows[broken] * shape->rest - mine;
 	int nbest = 0;
 
 	for (int side = 0; side < 2; side++)
@@ -324,14 +277,18 @@ find_candidates(Repair *r, uint32_t broken, Candidate *best)
 			KanonPattern pattern;
 			double each;
 
-			unite(r, broken, other, hull);
-			each = shape->charge(shape, hull, broken, other, &pattern);
+			double both = (double) (r->held.rows[broken] + r->held.rows[other]);
+			double before = mine + (double) r->held.rows[other] * r->charge[other];
+
 			if (kanon_stop(&r->pace, 2 * r->width))
 				r->cancelled = true;
+			if (!repair_unite(r, broken, other, (worst + before) / both, hull))
+				continue;
+			each = shape->charge(shape, hull, broken, other, &pattern);
 			if (each < INFINITY)
-				remember(best, &nbest,
-						 (Candidate){other, (double) (r->held.rows[broken] + r->held.rows[other]) * each -
-												mine - (double) r->held.rows[other] * r->charge[other]});
+				remember(best, &nbest, (Candidate){other, both * each - before});
+			if (nbest == ASKED)
+				worst = fmin(worst, best[ASKED - 1].more);
 		}
 	}
 	return nbest;
@@ -359,10 +316,10 @@ mend_late(Repair *r)
 		at = at == NOBODY ? i : at;
 		if (taken == 0 || (taken & (taken - 1)) != 0)
 			continue;
-		r->broken[at] = !keep_rules(r, at, NOBODY);
+		r->broken[at] = !repair_keeps(r, at, NOBODY);
 		at = r->broken[at] ? at : NOBODY;
 	}
-	for (uint64_t ask = 1; at != NOBODY && !r->cancelled && !keep_rules(r, at, NOBODY); ask *= 2)
+	for (uint64_t ask = 1; at != NOBODY && !r->cancelled && !repair_keeps(r, at, NOBODY); ask *= 2)
 	{
 		if (r->alive == 1)
 			return KANON_NOT_FOUND;
@@ -390,7 +347,7 @@ mend(Repair *r, uint32_t broken)
 	for (int i = 0; i < n && seen < LOOKED_AT && !r->cancelled; i++)
 	{
 		seen += r->held.length[broken] + r->held.length[best[i].cluster];
-		if (keep_rules(r, broken, best[i].cluster))
+		if (repair_keeps(r, broken, best[i].cluster))
 		{
 			chosen = i;
 			break;
@@ -400,7 +357,7 @@ mend(Repair *r, uint32_t broken)
 		return KANON_CANCELLED;
 	if (r->shape->rest < INFINITY && (chosen < 0 || best[chosen].more > rest))
 	{
-		to_rest(r, broken);
+		repair_to_rest(r, broken);
 		return KANON_OK;
 	}
 	if (chosen < 0)
@@ -429,51 +386,6 @@ mend_all(Repair *r)
 			status = KANON_NO_MEMORY;
 	}
 	return status;
-}
-
-/* ---- the rest ---- */
-
-/* The rest may not be: gets the rows of clusters until it may. */
-static KanonStatus
-mend_rest(Repair *r)
-{
-	KanonKeyed *order;
-	uint32_t n = 0;
-	uint32_t at = 0;
-
-	if (rest_keeps(r, NOBODY))
-		return KANON_OK;
-	order = kanon_take(&r->scratch, r->alive, 2 * sizeof(KanonKeyed));
-	if (order == NULL)
-		return KANON_NO_MEMORY;
-	for (uint32_t i = r->head; i != NOBODY; i = r->after[i])
-		order[n++] = (KanonKeyed){(double) r->held.rows[i] * (r->shape->rest - r->charge[i]), i};
-	kanon_sort(order, order + n, n, sizeof(KanonKeyed), kanon_compare_keyed, NULL);
-	while (at < n && !rest_keeps(r, NOBODY) && !r->cancelled)
-	{
-		uint32_t end = at + 1 + (r->pace.late ? at : at / JOINED);
-		uint64_t seen = 0;
-
-		for (uint32_t i = at; i < n && i < at + JOINED && seen < LOOKED_AT && !r->cancelled && !r->pace.late;
-			 i++)
-		{
-			seen += r->held.length[r->n] + r->held.length[order[i].item];
-			if (rest_keeps(r, order[i].item))
-			{
-				KanonKeyed chosen = order[i];
-
-				order[i] = order[at];
-				order[at] = chosen;
-				end = at + 1;
-				break;
-			}
-		}
-		while (at < n && at < end)
-			to_rest(r, order[at++].item);
-	}
-	if (r->cancelled)
-		return KANON_CANCELLED;
-	return rest_keeps(r, NOBODY) ? KANON_OK : KANON_REST_FORBIDDEN;
 }
 
 /* ---- clusters that look alike ---- */
@@ -552,8 +464,8 @@ merge_alike(Repair *r, bool *any)
 static KanonStatus
 write_back(Repair *r)
 {
-	bool one_more =
-		r->held.rows[r->n] > 0 && r->problem->residual == KANON_RESIDUAL_DROP && keep_rules(r, r->n, NOBODY);
+	bool one_more = r->held.rows[r->n] > 0 && r->problem->residual == KANON_RESIDUAL_DROP &&
+					repair_keeps(r, r->n, NOBODY);
 	uint32_t n = 0;
 
 	r->parts->pattern = kanon_alloc(r->problem->env, (size_t) r->alive + 1, sizeof(KanonPattern));
@@ -571,11 +483,27 @@ write_back(Repair *r)
 	r->held.length[r->n] = one_more ? n : KANON_DROPPED;
 	if (one_more)
 		r->parts->pattern[n++] = kanon_pattern_all(r->problem->ncolumns);
-	for (size_t f = 0; f < r->parts->nflows; f++)
+	for (size_t f = 0, end = r->parts->nflows; f < end; f++)
 	{
-		uint32_t *class_ = &r->parts->flows[f].class_;
+		KanonFlow *flow = &r->parts->flows[f];
+		uint32_t cluster = held_by(&r->held, flow->class_ == KANON_DROPPED ? r->n : flow->class_);
+		int64_t *drawn = NULL;
 
-		*class_ = r->held.length[held_by(&r->held, *class_ == KANON_DROPPED ? r->n : *class_)];
+		if (r->draw.rows != NULL && cluster == held_by(&r->held, r->draw.cluster))
+			drawn = &r->draw.rows[r->held.values.of[flow->type]];
+		flow->class_ = r->held.length[cluster];
+		if (drawn == NULL || *drawn == 0)
+			continue;
+		if (*drawn >= flow->rows)
+		{
+			*drawn -= flow->rows;
+			flow->class_ = r->held.length[r->n];
+			continue;
+		}
+		flow->rows -= *drawn;
+		if (!kanon_parts_add(r->problem->env, r->parts, flow->type, r->held.length[r->n], *drawn))
+			return KANON_NO_MEMORY;
+		*drawn = 0;
 	}
 	r->parts->nclusters = n;
 	return KANON_OK;
@@ -618,8 +546,10 @@ kanon_repair(const KanonShape *shape, KanonParts *parts, KanonReport *report)
 				.n = parts->nclusters,
 				.parts = parts};
 	KanonStatus status;
+	bool changed = false;
 	bool again;
 
+	r.draw.cluster = NOBODY;
 	r.pace.deadline = shape->end;
 	status = set_up(&r);
 	again = status == KANON_OK;
@@ -629,9 +559,11 @@ kanon_repair(const KanonShape *shape, KanonParts *parts, KanonReport *report)
 		status = mend_all(&r);
 		if (status == KANON_OK && !is_monotone(problem))
 			status = merge_alike(&r, &again);
+		if (status == KANON_OK && !again)
+			status = repair_rest(&r, &changed);
+		again = again || (status == KANON_OK && changed && !is_monotone(problem));
+		changed = false;
 	}
-	if (status == KANON_OK)
-		status = mend_rest(&r);
 	if (rules_failed(problem))
 		status = KANON_NO_MEMORY;
 	else if (r.cancelled)

@@ -87,6 +87,8 @@ typedef struct KanonShape
 					 KanonPattern *pattern);
 	void (*merged)(const struct KanonShape *shape, uint32_t into, uint32_t from,
 				   KanonPattern pattern); /* or NULL */
+	const double
+		*weight; /* [columns] what a row loses by each whose hull has several values, at least; or NULL */
 	KanonPattern ranged; /* columns whose hull is shown, or may be, where they have several values */
 
 	/*

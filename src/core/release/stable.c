@@ -15,6 +15,7 @@
 
 #include "privacy/allowed.h"
 #include "model/mask.h"
+#include "release/fill.h"
 #include "release/part.h"
 #include "util/sort.h"
 
@@ -347,7 +348,8 @@ may_leave(const Stable *s, uint32_t class_, int64_t rows)
 		return true;
 	from = &s->solved.classes[class_];
 	return from->rows == rows || kanon_class_allowed(s->problem, NULL, NULL, 0, from->rows - rows) ||
-		   (kanon_same(from->pattern, s->all) && s->problem->residual == KANON_RESIDUAL_SUPPRESS);
+		   (kanon_same(from->pattern, s->all) &&
+			(s->problem->residual == KANON_RESIDUAL_SUPPRESS || kanon_fills(s->problem)));
 }
 
 /* Flows of the rest into classes that stay and are cheaper. */
@@ -469,6 +471,9 @@ solve_near(Stable *s, KanonSolve solve, KanonRelease *release, KanonReport *repo
 		status = make_rest(s);
 	if (status == KANON_OK && s->nrest > 0 && s->once && s->nunused == 0)
 		status = KANON_NOT_FOUND;
+	/* rows of the classes that stay may fill it up, in the end */
+	if (kanon_fills(s->problem))
+		s->rest.problem.residual = KANON_RESIDUAL_SUPPRESS;
 	if (status == KANON_OK && s->nrest > 0)
 		status = solve(&s->rest.problem, &s->solved, report);
 	/* who comes to a class that keeps other rules, or leaves one, may break them */

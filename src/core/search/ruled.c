@@ -281,7 +281,7 @@ search_rest_allowed(Search *s, const uint32_t *in)
 	s->pace->work += s->n / 4 + 16 * n;
 	if (n == 0)
 		return true;
-	return s->problem->residual == KANON_RESIDUAL_ERROR
+	return kanon_rest_strict(s->problem)
 			   ? kanon_class_allowed(s->problem, s->rule_types, s->rule_counts, n, rows)
 			   : kanon_rest_allowed(s->problem, s->rule_types, s->rule_counts, n);
 }

@@ -1,0 +1,161 @@
+/*
+ * test_exists.c: where a release keeps the rules, there is one: by brute force over small tables, under every rule.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "diverse.h"
+#include "exact.h"
+
+/* Rows of a table that brute force takes, and ways to give them patterns. */
+#define MAX_ROWS 7
+#define MAX_WAYS 60000
+
+static void
+check_release(const KanonProblem *problem, const KanonRelease *release)
+{
+	uint32_t types[64];
+	int64_t counts[64];
+
+	assert_int_equal(release->dropped, 0);
+	for (uint32_t class = 0; class < release->nclasses; class ++)
+	{
+		bool few = problem->residual == KANON_RESIDUAL_SUPPRESS && kanon_class_blank(problem, release, class);
+		size_t n = 0;
+
+		for (size_t f = 0; f < release->nflows; f++)
+			if (release->flows[f].class_ == class)
+			{
+				types[n] = release->flows[f].type;
+				counts[n++] = release->flows[f].rows;
+			}
+		assert_true(release->classes[class].rows >= problem->k || few);
+		assert_true(diverse_allows(problem, types, counts, n, few));
+	}
+}
+
+typedef struct Method
+{
+	const char *name;
+	KanonSolve solve;
+	int found;
+	int none;
+	int refused; /* though there is one */
+	double lost; /* over the least, */
+	double least;
+} Method;
+
+/* A table that brute force takes, with rules of all kinds; NULL: not this one. */
+static KanonProblem *
+small_problem(Host *host, uint64_t *random)
+{
+	KanonProblem *problem = problem_random(host, random, MAX_ROWS, 4);
+	double rows = 0;
+
+	if (problem->ncolumns >= 2 && problem->ntypes > 0)
+	{
+		diverse_make(problem, random, DIVERSE_ALL);
+		for (uint32_t t = 0; t < problem->ntypes; t++)
+			rows += (double) problem->rows[t];
+		if (rows <= MAX_ROWS && kanon_mask_count(problem, 1000) >= 0 &&
+			pow((double) kanon_mask_count(problem, 1000), rows) <= MAX_WAYS)
+			return problem;
+		diverse_free(problem);
+	}
+	problem_random_free(problem);
+	return NULL;
+}
+
+static void
+small_tables(void **state)
+{
+	static Method methods[] = {{"greedy", kanon_solve_greedy, 0, 0, 0, 0, 0},
+							   {"improve", kanon_solve_improve, 0, 0, 0, 0, 0},
+							   {"ilp", kanon_solve_ilp, 0, 0, 0, 0, 0},
+							   {"best", kanon_solve_best, 0, 0, 0, 0, 0},
+							   {"fpt", kanon_solve_fpt, 0, 0, 0, 0, 0}};
+	unsigned kinds = 0;
+	int tried = 0;
+	int none = 0;
+
+	(void) state;
+	for (uint64_t i = 0; tried < exact_cases(5000); i++)
+	{
+		uint64_t random = 31000000 + i;
+		Host host;
+		KanonProblem *problem;
+		double least;
+
+		host_init(&host);
+		problem = small_problem(&host, &random);
+		if (problem == NULL)
+			continue;
+		problem->residual = tried % 4 == 0 ? KANON_RESIDUAL_SUPPRESS : KANON_RESIDUAL_FILL;
+		problem->effort = 0.01;
+		least = diverse_least(problem);
+		/* of most of them the whole breaks a rule: one in four is enough */
+		if (least == INFINITY && 4 * none > tried)
+		{
+			diverse_free(problem);
+			problem_random_free(problem);
+			continue;
+		}
+		tried++;
+		none += least == INFINITY;
+		kinds |= kanon_privacy_kinds(problem->privacy);
+		for (size_t m = 0; m < sizeof(methods) / sizeof(methods[0]); m++)
+		{
+			Method *method = &methods[m];
+			KanonRelease release;
+			KanonReport report;
+			KanonStatus status;
+
+			if (m > 0 && tried % 10 != 0)
+				break;
+			status = method->solve(problem, &release, &report);
+			if (status == KANON_OK)
+			{
+				check_release(problem, &release);
+				assert_true(report.cost >= least - 1e-6);
+				method->lost += report.cost - least;
+				method->least += least;
+				method->found++;
+			}
+			else if (status != KANON_UNAVAILABLE && status != KANON_TOO_LARGE)
+			{
+				assert_true(report.detail[0] != '\0');
+				method->refused += least < INFINITY;
+				method->none++;
+				if (least < INFINITY)
+					print_error("%s, seed %llu: status %d, least %g: %s\n", method->name,
+								(unsigned long long) (31000000 + i), (int) status, least, report.detail);
+			}
+			kanon_release_free(problem, &release);
+		}
+		diverse_free(problem);
+		assert_int_equal(host.blocks, 0);
+		problem_random_free(problem);
+	}
+	assert_int_equal(kinds, DIVERSE_ALL);
+	for (size_t m = 0; m < sizeof(methods) / sizeof(methods[0]); m++)
+	{
+		print_message("%s: %d releases, %d none, %.3f of the least cost\n", methods[m].name, methods[m].found,
+					  methods[m].none, 1 + methods[m].lost / methods[m].least);
+		assert_int_equal(methods[m].refused, 0);
+		assert_true(methods[m].found > 0 && methods[m].none > 0);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(small_tables),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
