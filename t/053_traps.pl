@@ -183,5 +183,8 @@ foreach my $trap (sort keys %traps)
 	is(caught("armed_$trap", 'postgres', '', @by_record_last), '', "$trap: refreshed, altered and dropped");
 	$node->safe_psql('postgres', "DROP DATABASE armed_$trap");
 }
+# what was somebody else's before has their functions in it still
+$node->safe_psql('armed', 'CREATE INDEX ON mallory.t_plain ((mallory.mallory_folded(7))); ALTER TABLE mallory.t_plain OWNER TO postgres; CREATE VIEW public.handed AS SELECT * FROM mallory.src WHERE mallory.mallory_trap()');
+like(join('', said('armed', 'postgres', 'SET kanon.read_strangers = off;', "SELECT count(*) FROM kanon_check('$_', '{a,b}')")), qr/ERROR:  relation \S+ is not read: it calls functions of another role/, "$_ is not read by its owner") foreach 'mallory.t_plain', 'public.handed';
 $node->stop;
 done_testing();

@@ -57,8 +57,7 @@ settings_define(void)
 		distribute_settings, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable(
 		"kanon.read_strangers", "Reads relations that could run code of another role with your rights.",
-		"off: such relations are refused: views, foreign tables, tables with policies, rules "
-		"or indexes that call functions, unless you or a superuser own them.",
+		"off: refused are views, foreign tables and tables with policies or rules, unless you or a superuser own them, and whatever calls functions of another role.",
 		&kanon_read_strangers, true, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("kanon.max_memory", "Most memory that kanon's own state may take in a session.",
 							"Row types, dictionaries and solvers count; the executor's grouping and "

@@ -37,13 +37,15 @@ may_read(Oid relid)
 /*
  * What the planner may work out, by whose functions: it folds constants in the expressions of
  * indexes, constraints and statistics, and those of partition keys and of columns that are
- * computed when they are read.  Rows: the owners.
+ * computed when they are read; and what views and policies call.  Rows: the owners.
  */
 static const char *const functions_of =
 	"WITH o(classid, objid) AS ("
 	"  SELECT 'pg_class'::regclass::oid, $1"
 	" UNION ALL SELECT 'pg_class'::regclass, indexrelid FROM pg_index WHERE indrelid = $1"
 	" UNION ALL SELECT 'pg_constraint'::regclass, oid FROM pg_constraint WHERE conrelid = $1"
+	" UNION ALL SELECT 'pg_rewrite'::regclass, oid FROM pg_rewrite WHERE ev_class = $1"
+	" UNION ALL SELECT 'pg_policy'::regclass, oid FROM pg_policy WHERE polrelid = $1"
 	" UNION ALL SELECT 'pg_attrdef'::regclass, oid FROM pg_attrdef WHERE adrelid = $1"
 	" UNION ALL SELECT 'pg_statistic_ext'::regclass, oid FROM pg_statistic_ext WHERE stxrelid = $1)"
 	" SELECT DISTINCT coalesce(p.proowner, q.proowner) FROM o JOIN pg_depend d USING (classid, objid)"
@@ -108,15 +110,10 @@ look_at_all(Look *look, List *relids)
 static const char *
 look_at_table(Look *look, Oid relid, Form_pg_class form, bool own)
 {
-	ListCell *lc;
-
 	if (!own && form->relrowsecurity)
 		return "it has row-level security";
 	if (!own && form->relhasrules && form->relkind != RELKIND_MATVIEW)
 		return "it has rules";
-	foreach (lc, own ? NIL : ask_oids(functions_of, relid))
-		if (!is_trusted(lfirst_oid(lc)))
-			return "its indexes, constraints or statistics call functions of another role";
 	return look_at_all(look, find_inheritance_children(relid, NoLock));
 }
 
@@ -130,6 +127,7 @@ look_at(Look *look, Oid relid)
 	LOCKMODE mode = RecoveryInProgress() ? AccessShareLock : RowExclusiveLock;
 	FormData_pg_class form;
 	HeapTuple tuple;
+	ListCell *lc;
 	bool own;
 
 	check_stack_depth();
@@ -146,6 +144,10 @@ look_at(Look *look, Oid relid)
 	own = is_trusted(form.relowner);
 	if (isOtherTempNamespace(form.relnamespace))
 		return "it is a temporary table of another session";
+	/* of one's own, too: it may have been somebody else's before */
+	foreach (lc, ask_oids(functions_of, relid))
+		if (!is_trusted(lfirst_oid(lc)))
+			return "it calls functions of another role, in its definition, indexes, constraints or statistics";
 	switch (form.relkind)
 	{
 		case RELKIND_RELATION:
