@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use Test::More;
 use KanonNode;
+use Time::HiRes qw(time);
 
 my $node = KanonNode::start('main');
 my $major = $node->safe_psql('postgres', "SELECT current_setting('server_version_num')::int / 10000");
@@ -183,6 +184,17 @@ foreach my $trap (sort keys %traps)
 	is(caught("armed_$trap", 'postgres', '', @by_record_last), '', "$trap: refreshed, altered and dropped");
 	$node->safe_psql('postgres', "DROP DATABASE armed_$trap");
 }
+# a lock of the publisher's stops nobody who asks for a page or a list for more than a second, in all
+my $holder = $node->background_psql('armed', extra_params => [ '-U', 'mallory' ]);
+$holder->query_safe(join ' ', 'BEGIN;', map { "LOCK TABLE mallory.$_ IN ACCESS EXCLUSIVE MODE;" } 'src', 'levels', 'own_pop', 'night_publication', 'night_history', 't_map');
+foreach my $call ("SELECT length(kanon_report(run, $all)) FROM kanon_usefulness WHERE target ~ 't_map'", 'SELECT length(kanon_report(max(run))) FROM kanon_usefulness', 'SELECT count(*) FROM kanon_releases, kanon_publications')
+{
+	my $begun = time;
+	said('armed', 'postgres', '', $call);
+	cmp_ok(time - $begun, '<', 3, "not stopped: $call");
+}
+$holder->quit;
+
 # what was somebody else's before has their functions in it still
 $node->safe_psql('armed', 'CREATE INDEX ON mallory.t_plain ((mallory.mallory_folded(7))); ALTER TABLE mallory.t_plain OWNER TO postgres; CREATE VIEW public.handed AS SELECT * FROM mallory.src WHERE mallory.mallory_trap()');
 like(join('', said('armed', 'postgres', 'SET kanon.read_strangers = off;', "SELECT count(*) FROM kanon_check('$_', '{a,b}')")), qr/ERROR:  relation \S+ is not read: it calls functions of another role/, "$_ is not read by its owner") foreach 'mallory.t_plain', 'public.handed';

@@ -222,7 +222,20 @@ queue_for(void *relid)
 	AtEOXact_GUC(true, nest);
 }
 
-#define PATIENCE_STEP 10 /* ms */
+#define PATIENCE 1000 /* ms */
+#define PATIENCE_STEP 10
+
+long *
+patience_left(void)
+{
+	static TimestampTz statement = 0;
+	static long left;
+
+	if (statement != GetCurrentStatementStartTimestamp())
+		left = PATIENCE;
+	statement = GetCurrentStatementStartTimestamp();
+	return &left;
+}
 
 bool
 lock_patiently(Oid relid, LOCKMODE mode, long *patience)

@@ -44,9 +44,10 @@ extern void lock_without_queue(Oid relid, const char *what, void (*check)(const 
 
 /*
  * Who looks at relations of many roles waits for the locks of all of them together no
- * longer than this: what is locked after that is left out.
+ * longer than a second, in all that a statement of the client's calls: what is locked
+ * after that is left out.  The milliseconds that are left, for lock_patiently.
  */
-#define PATIENCE 1000 /* ms */
+extern long *patience_left(void);
 
 /*
  * Locks a relation that others may have locked: false once *patience, in milliseconds, is used up.

@@ -164,9 +164,9 @@ look_at(Look *look, Oid relid)
 }
 
 const char *
-relation_mistrusted(Oid relid, long *patience)
+relation_mistrusted(Oid relid)
 {
-	Look look = {.patience = patience};
+	Look look = {.patience = patience_left()};
 
 	/* before a lock that others would have to wait for */
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
@@ -179,8 +179,7 @@ relation_mistrusted(Oid relid, long *patience)
 void
 relation_trust(Oid relid)
 {
-	long patience = PATIENCE;
-	const char *why = kanon_read_strangers ? NULL : relation_mistrusted(relid, &patience);
+	const char *why = kanon_read_strangers ? NULL : relation_mistrusted(relid);
 
 	if (why != NULL)
 		ereport(

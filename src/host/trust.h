@@ -16,9 +16,9 @@
  * Why a relation is not to be read by the current user: a clause ("it is a view of another
  * role"); NULL: it may be.  It has a lock then until the transaction ends, under which that
  * stays so, and so has whatever is read with it: partitions, what the user's own views read.
- * Locks of others are waited for as long as *patience, in milliseconds.
+ * Locks of others are waited for as long as patience_left says.
  */
-extern const char *relation_mistrusted(Oid relid, long *patience);
+extern const char *relation_mistrusted(Oid relid);
 
 /* Raises insufficient_privilege for such a relation, where kanon.read_strangers says so. */
 extern void relation_trust(Oid relid);

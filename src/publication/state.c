@@ -231,9 +231,8 @@ publications(Oid extension, bool (*wanted)(Oid owner, Oid view), int *busy)
 {
 	List *found = NIL;
 	ListCell *lc;
-	long *patience = palloc(sizeof(long));
+	long *patience = patience_left();
 
-	*patience = PATIENCE;
 	foreach (lc, definitions(extension))
 	{
 		KanonPublication *publication;

@@ -3,7 +3,6 @@
  * those and can be read without running code of others: what kanon_report reads.
  */
 #include "compat.h"
-#include "host/attempt.h"
 #include "host/catalog.h"
 #include "host/lines.h"
 #include "host/trust.h"
@@ -29,7 +28,7 @@ text_of(JsonbContainer *object, const char *name)
 
 /* Why it is not to be read, or NULL. */
 static const char *
-look_at(JsonbContainer *recorded, Oid relid, long *patience)
+look_at(JsonbContainer *recorded, Oid relid)
 {
 	const char *name = relation_name(relid), *why;
 
@@ -37,7 +36,7 @@ look_at(JsonbContainer *recorded, Oid relid, long *patience)
 		return "it is not there any more";
 	if (strcmp(name, text_of(recorded, "name")) != 0)
 		return "another relation has its name, or it has another one";
-	why = relation_mistrusted(relid, patience);
+	why = relation_mistrusted(relid);
 	if (why != NULL)
 		return why;
 	/* under a lock */
@@ -57,7 +56,6 @@ kanon_recorded(PG_FUNCTION_ARGS)
 	JsonbIterator *it;
 	JsonbIteratorToken token;
 	JsonbValue value;
-	long patience = PATIENCE;
 
 	if (!JB_ROOT_IS_ARRAY(relations))
 		return (Datum) 0;
@@ -72,7 +70,7 @@ kanon_recorded(PG_FUNCTION_ARGS)
 			continue;
 		recorded = value.val.binary.data;
 		relid = (Oid) strtoul(text_of(recorded, "oid"), NULL, 10);
-		why = look_at(recorded, relid, &patience);
+		why = look_at(recorded, relid);
 		line_text(lines, text_of(recorded, "part"));
 		line_text(lines, text_of(recorded, "name"));
 		line_value(lines, ObjectIdGetDatum(relid), why == NULL);
