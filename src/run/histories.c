@@ -15,6 +15,7 @@
 #include "host/settings.h"
 #include "run/successive.h"
 #include "write/bulk.h"
+#include "write/verify.h"
 
 #include "access/table.h"
 #include "catalog/namespace.h"
@@ -161,6 +162,15 @@ greatest(const Histories *histories, const char *column)
 	return isnull ? 0 : DatumGetInt64(value);
 }
 
+static int64
+count_rows(const char *table)
+{
+	bool isnull;
+
+	history_sql("SELECT pg_catalog.count(*) FROM %s", table);
+	return DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
+}
+
 /* The rows of the source under the run's snapshot, numbered after those that were there. */
 static char *
 copy_source(Run *run, const SourceColumn *columns, int n)
@@ -168,7 +178,8 @@ copy_source(Run *run, const SourceColumn *columns, int n)
 	const Source *source = run->source;
 	Histories *histories = run->request->histories;
 	char *name = history_table(run, "rows");
-	Copy copy = {.row = greatest(histories, HISTORY_ROW)};
+	int64 first = greatest(histories, HISTORY_ROW), written;
+	Copy copy = {.row = first};
 	Gate *gate = gate_create(source->name, source->relid, n);
 	Relation rel;
 
@@ -183,6 +194,10 @@ copy_source(Run *run, const SourceColumn *columns, int n)
 	(void) bulk_end(copy.bulk);
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
+	written = count_rows(name);
+	if (written != copy.row - first)
+		raise_unsafe(psprintf("It was made from " INT64_FORMAT " rows instead of " INT64_FORMAT ".", written,
+							  copy.row - first));
 	if (history_sql("SELECT 1 FROM %s AS r WHERE r.%s IS NULL LIMIT 1", name,
 					quote_identifier(run->request->key)) > 0)
 		raise_null_keys(run->request->key);
@@ -474,15 +489,6 @@ add_number(Source *source)
 	source->kept = kept;
 }
 
-static int64
-count_rows(const Histories *histories)
-{
-	bool isnull;
-
-	history_sql("SELECT pg_catalog.count(*) FROM %s", histories->source);
-	return DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
-}
-
 void
 histories_stage(Run *run)
 {
@@ -502,7 +508,7 @@ histories_stage(Run *run)
 	{
 		run->source->staged_from = histories->original;
 		run->source->staged_name = histories->original_name;
-		run->source->staged_rows = count_rows(histories);
+		run->source->staged_rows = count_rows(histories->source);
 	}
 	histories->round++;
 	CommandCounterIncrement();

@@ -131,7 +131,7 @@ histories_keep(Run *run)
 				", 0 AS " HISTORY_CHANGES ", 0 AS " HISTORY_PAST ", false AS " HISTORY_GONE
 				", ''::pg_catalog.text AS " HISTORY_KEPT " FROM %s AS b WITH NO DATA",
 				histories->after, row_columns(run, NULL), histories->source);
-	keep_private(history_oid(histories->after));
+	keep_uncounted(history_oid(histories->after));
 	run_utility(psprintf(
 		"COMMENT ON TABLE %s IS 'rows of a kanon release with their key and history; never to be published'",
 		histories->after));
