@@ -144,6 +144,10 @@ look_at(Look *look, Oid relid)
 	own = is_trusted(form.relowner);
 	if (isOtherTempNamespace(form.relnamespace))
 		return "it is a temporary table of another session";
+	if (!own && form.relkind == RELKIND_VIEW)
+		return "it is a view of another role";
+	if (!own && form.relkind == RELKIND_FOREIGN_TABLE)
+		return "it is a foreign table of another role";
 	/* of one's own, too: it may have been somebody else's before */
 	foreach (lc, ask_oids(functions_of, relid))
 		if (!is_trusted(lfirst_oid(lc)))
@@ -155,9 +159,9 @@ look_at(Look *look, Oid relid)
 		case RELKIND_MATVIEW:
 			return look_at_table(look, relid, &form, own);
 		case RELKIND_VIEW:
-			return own ? look_at_all(look, ask_oids(views_read, relid)) : "it is a view of another role";
+			return look_at_all(look, ask_oids(views_read, relid));
 		case RELKIND_FOREIGN_TABLE:
-			return own ? NULL : "it is a foreign table of another role";
+			return NULL;
 		default:
 			return "it is no table";
 	}
