@@ -31,7 +31,7 @@ sub search
 	my ($k, $limit, $metric, $algorithm) = @_;
 	my ($value, $classes, $suppressed, $nodes, $checked, $best) = split /\|/, $node->safe_psql('postgres',
 		"SELECT round(metric_value::numeric, 2), classes, suppressed_rows, lattice_nodes, nodes_checked, pattern
-		 FROM kanon_full_domain('adult', 'adult_public', '$qis', $k, hierarchies => '$hierarchies', suppression_limit => $limit, metric => '$metric', method => '$algorithm', replace => true)");
+		 FROM kanon_full_domain('adult', 'adult_public', '$qis', $k, hierarchies => '$hierarchies', suppression_limit => $limit, metric => '$metric', residual => 'suppress', method => '$algorithm', replace => true)");
 	my ($reached) = $node->safe_psql('postgres', "SELECT k FROM kanon_check('adult_public', '$qis')");
 
 	is($nodes, 12960, 'nodes of the lattice');
