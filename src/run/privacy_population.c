@@ -316,6 +316,9 @@ privacy_population_rules(const Privacy *privacy, const RowTypes *types, KanonPro
 	problem->npopulations = n;
 	problem->populations = populations;
 	problem->k_map = privacy_k_map(privacy);
+	/* k is a population's then, and everybody in it matches what shows nothing */
+	if (problem->k_map && problem->residual == KANON_RESIDUAL_FILL)
+		problem->residual = KANON_RESIDUAL_SUPPRESS;
 	n = 0;
 	for (int r = 0; r < privacy->n; r++)
 		if (is_population(&privacy->words[r]))

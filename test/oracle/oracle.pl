@@ -175,7 +175,7 @@ sub try_guided
 		$exact = 0 if $privacy && $privacy->{sql} =~ /entropy|recursive|t_closeness/ || $crowd;
 		my $rules = $privacy ? $privacy->{sql} : $crowd ? $crowd->{sql} : undef;
 		my $case = {
-			table => $table, k => $k, method => $method, residual => pick(qw(suppress suppress drop error)), privacy => $privacy,
+			table => $table, k => $k, method => $method, residual => pick(qw(fill fill suppress drop error)), privacy => $privacy,
 			how => $how, allowed => \%allowed, class_column => 's', drops_many => $rules && 1, crowd => $crowd, overlap => 1
 		};
 		$where = "$before k=$k $case->{residual} $how (" . join(' ', @mask) . ') ' . ($rules // '');
@@ -201,8 +201,9 @@ sub try_guided
 		my $shown = sum0(map { $_->{cost} * $_->{row_count} } @$lines);
 		if ($method eq 'greedy' && !$parts && !$crowd && $mask[0] && $mask[0] eq 'pattern_list')
 		{
-			my (undef, $cost, $left) = greedy_cost($case, $patterns, \@costs);
-			complain('greedy costs ' . priced($release, $release->{run}{cost}) . ", the algorithm $cost") if !close_to(priced($release, $release->{run}{cost}), $cost);
+			my ($rest, $cost) = greedy_cost($case, $patterns, \@costs);
+			# (what is left over is filled up, or mended)
+			complain('greedy costs ' . priced($release, $release->{run}{cost}) . ", the algorithm $cost") if !close_to(priced($release, $release->{run}{cost}), $cost) && !($rest > 0 && ($privacy || $case->{residual} eq 'fill'));
 		}
 	}
 	return;

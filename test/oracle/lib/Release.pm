@@ -564,7 +564,7 @@ sub check_risk
 	my %stage = (source => [ map { my $i = $_; join('|', map { Table::key($_->{value}[$i]) } @{ $table->{columns} }) } 0 .. $table->{n} - 1 ]);
 
 	return if $case->{records};
-	# rows that show nothing are one class; others are told apart by their marks, too
+	# rows that show nothing are one class, like any other; others are told apart by their marks, too
 	$stage{target} = [ map {
 			my $row = $_;
 			(grep { defined $row->{$_} } @names) ? $json->encode([ map { $row->{$_} } @names, $Names::mark_column ]) : 'null'
@@ -575,12 +575,12 @@ sub check_risk
 		my @rows = @{ $stage{ $line->{stage} } };
 		$count{$_}++ for @rows;
 		my %shown = map { ($_ => $count{$_}) } grep { !/^(null\|?)*$/ } keys %count;
-		my ($k, $telling) = (min(values %shown), sum0(values %shown));
-		my $below = sum0(grep { $_ < $case->{k} } values %shown);
+		my ($k, $telling) = (min(values %count), sum0(values %shown));
+		my $below = sum0(grep { $_ < $case->{k} } values %count);
 		my %should = (
-			row_count => scalar @rows, classes => scalar keys %count, k => $k, unique_rows => scalar(grep { $_ == 1 } values %shown),
+			row_count => scalar @rows, classes => scalar keys %count, k => $k, unique_rows => scalar(grep { $_ == 1 } values %count),
 			blank_rows => @rows - $telling, below_k => $below, share_below_k => @rows ? $below / @rows : undef,
-			prosecutor_highest => @rows ? $k ? 1 / $k : 0 : undef, prosecutor_average => @rows ? keys(%shown) / @rows : undef);
+			prosecutor_highest => @rows ? 1 / $k : undef, prosecutor_average => @rows ? keys(%count) / @rows : undef);
 		$self->same("$line->{stage} $_", $line->{$_}, $should{$_}) for sort keys %should;
 	}
 	return;

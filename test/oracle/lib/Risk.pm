@@ -42,8 +42,8 @@ sub check
 	my @size = map { scalar @{ $_->{rows} } } @classes;
 	my @shown = map { scalar @{ $_->{rows} } } grep { !$_->{blank} } @classes;
 	my %should = (
-		k => @shown ? min(@shown) : undef, classes => scalar @classes, row_count => scalar @$rows,
-		unique_rows => scalar(grep { $_ == 1 } @shown), blank_rows => @$rows - sum0(@shown),
+		k => @size ? min(@size) : undef, classes => scalar @classes, row_count => scalar @$rows,
+		unique_rows => scalar(grep { $_ == 1 } @size), blank_rows => @$rows - sum0(@shown),
 		avg_class => @size ? @$rows / @size : undef, max_class => @size ? max(@size) : undef);
 	my $list = "'{" . join(',', @$names) . "}'";
 	my $is = $db->rows("SELECT * FROM $Names::function{check}('$relation', $list)")->[0];
@@ -74,12 +74,12 @@ sub risk
 	$_->{f} = Privacy::size($table, $_->{rows}, $subject) for @classes;
 	my @shown = grep { !$_->{blank} } @classes;
 	my $units = sum0(map { $_->{f} } @classes);
-	my $share = sub { my ($test) = @_; return $units > 0 ? sum0(map { $_->{f} } grep { $test->($_->{f}) } @shown) / $units : undef; };
-	my $k = @shown ? min(map { $_->{f} } @shown) : undef;
+	my $share = sub { my ($test) = @_; return $units > 0 ? sum0(map { $_->{f} } grep { $test->($_->{f}) } @classes) / $units : undef; };
+	my $k = @classes ? min(map { $_->{f} } @classes) : undef;
 	%should = (
 		rows => scalar @$rows, classes => scalar @classes, k => $k,
-		unique_rows => scalar(grep { $_->{f} == 1 } @shown), blank_rows => @$rows - sum0(map { scalar @{ $_->{rows} } } @shown),
-		prosecutor_highest => $units ? $k ? 1 / $k : 0 : undef, prosecutor_average => $units ? @shown / $units : undef,
+		unique_rows => scalar(grep { $_->{f} == 1 } @classes), blank_rows => @$rows - sum0(map { scalar @{ $_->{rows} } } @shown),
+		prosecutor_highest => $units ? 1 / $k : undef, prosecutor_average => $units ? @classes / $units : undef,
 		prosecutor_share => $share->(sub { 1 / $_[0] > $threshold }));
 	$should{persons} = $units if $subject;
 	for my $below (2, 3, 5, 10) { $should{"share_below_$below"} = $share->(sub { $_[0] < $below }); }
