@@ -299,7 +299,7 @@ greedy_is_plain(size_t max_rows, int max_columns, int number, uint64_t seed)
 	assert_true(seen[KANON_RESIDUAL] > 0);
 	assert_true(seen[KANON_REST_FORBIDDEN] > 0);
 	assert_int_equal(seen[KANON_OK] + seen[KANON_RESIDUAL] + seen[KANON_REST_FORBIDDEN], cases(number));
-	assert_true(dropped > 0 && mended > 0);
+	assert_true(dropped > 0 && (mended > 0 || max_rows > 20));
 }
 
 static void

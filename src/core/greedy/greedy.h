@@ -216,6 +216,8 @@ typedef struct GreedySearch
 	char *root;
 	uint32_t nroot;
 
+	const uint32_t
+		*value; /* [ntypes] of a column of which each class has several values; NULL: there is none */
 	GreedyRefine refine;
 
 	/* scratch */

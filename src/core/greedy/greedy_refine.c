@@ -145,6 +145,45 @@ count_rows(GreedyRefine *refine, const GreedyPart *part, const uint32_t *code, u
 		}
 }
 
+/*
+ * Rules may ask for different values of a column: groups whose rows all have one are forgotten, since no part of them is a
+ * class either.  False: none is left.
+ */
+static bool
+forget_alike(GreedySearch *search, GreedyPart *part)
+{
+	GreedyRefine *refine = &search->refine;
+	GreedySlot *slot = refine->slot;
+	uint32_t ngroups = 0;
+	uint32_t n = 0;
+
+	if (search->value == NULL)
+		return part->n > 0;
+	/* rows: the value of the first, and one; number: there is another, and then the group's */
+	for (uint32_t i = 0; i < part->n; i++)
+	{
+		GreedySlot *found = &slot[part->group[i]];
+		uint32_t value = search->value[refine->type[part->type[i]]] + 1;
+
+		found->number |= found->rows != 0 && found->rows != value;
+		found->rows = value;
+	}
+	for (uint32_t g = 0; g < part->ngroups; g++)
+		slot[g].number = slot[g].number != 0 ? ++ngroups : 0;
+	for (uint32_t i = 0; i < part->n; i++)
+	{
+		uint32_t number = slot[part->group[i]].number;
+
+		part->type[n] = part->type[i];
+		part->group[n] = number - 1;
+		n += number != 0;
+	}
+	memset(slot, 0, part->ngroups * sizeof(GreedySlot));
+	part->n = n;
+	part->ngroups = ngroups;
+	return n > 0;
+}
+
 /* Keeps column c: the groups of at least k rows go to the next depth. */
 static bool
 refine_part(GreedySearch *search, int depth, int c)
@@ -213,7 +252,7 @@ refine_part(GreedySearch *search, int depth, int c)
 	}
 	into->n = n;
 	into->ngroups = ngroups;
-	return n > 0;
+	return forget_alike(search, into);
 }
 
 /* The groups of a pattern are complete. */
@@ -320,5 +359,6 @@ greedy_refine_search(GreedySearch *search, const uint32_t *types, uint32_t n, co
 	memset(part->group, 0, n * sizeof(uint32_t));
 	part->n = n;
 	part->ngroups = 1;
-	search_part(search, 0, *state);
+	if (forget_alike(search, part))
+		search_part(search, 0, *state);
 }

@@ -20,6 +20,7 @@
 
 #include "greedy/greedy.h"
 #include "privacy/allowed.h"
+#include "release/repair.h"
 
 /* Row types at least that set_order looks at, if there are so many. */
 #define ORDER_SAMPLE 4096
@@ -393,6 +394,8 @@ KanonStatus
 greedy_search_open(const KanonMaskIndex *index, KanonPace *pace, GreedyStore *store, GreedySearch *search)
 {
 	uint32_t ntypes = index->problem->ntypes;
+	const KanonPrivacyRule *rule;
+	uint32_t needed;
 	KanonStatus status;
 
 	memset(search, 0, sizeof(*search));
@@ -412,6 +415,9 @@ greedy_search_open(const KanonMaskIndex *index, KanonPace *pace, GreedyStore *st
 	if (search->spare == NULL || search->slot_code == NULL || search->slot_rows == NULL ||
 		search->slot_byte == NULL)
 		return KANON_NO_MEMORY;
+	rule = search->problem->privacy != NULL ? kanon_most_values(search->problem, &needed) : NULL;
+	if (rule != NULL)
+		search->value = search->problem->extra[rule->column].code;
 	status = set_order(search);
 	return status == KANON_OK ? set_closed(search) : status;
 }
