@@ -995,7 +995,7 @@ CREATE FUNCTION @extschema@.kanon_create_publication(
     options            jsonb   DEFAULT '{}',
     solver             text    DEFAULT 'pattern_guided',
     keep_releases      int     DEFAULT 1,
-    stable             boolean DEFAULT false,
+    stable             boolean DEFAULT true,
     protect_successive boolean DEFAULT false,
     key                name    DEFAULT NULL,
     private_schema     name    DEFAULT NULL)
@@ -1019,12 +1019,13 @@ CREATE FUNCTION @extschema@.kanon_alter_publication(
     set_options        jsonb   DEFAULT NULL,
     drop_options       name[]  DEFAULT NULL,
     dry_run            boolean DEFAULT false,
-    solve              boolean DEFAULT true)
+    solve              boolean DEFAULT true,
+    renew_bounds       boolean DEFAULT false)
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_alter_publication';
 
-COMMENT ON FUNCTION @extschema@.kanon_alter_publication(text, name[], bigint, jsonb, text, int, boolean, boolean, name, jsonb, name[], boolean, boolean)
+COMMENT ON FUNCTION @extschema@.kanon_alter_publication(text, name[], bigint, jsonb, text, int, boolean, boolean, name, jsonb, name[], boolean, boolean, boolean)
 IS 'changes a publication from its next refresh on, when a release can be made so; NULL leaves as it is';
 
 CREATE FUNCTION @extschema@.kanon_drop_publication(publication text)
@@ -1044,7 +1045,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_refresh';
 
 COMMENT ON FUNCTION @extschema@.kanon_refresh(text, boolean)
-IS 'makes the next release of a publication and switches its view; a failure is recorded and returned';
+IS 'makes the next release of a publication and switches its view, if its source has changed; a failure is recorded and returned';
 
 CREATE PROCEDURE @extschema@.kanon_refresh_all()
 LANGUAGE C
@@ -1087,7 +1088,7 @@ COMMENT ON FUNCTION @extschema@.kanon_publication_list() IS 'behind kanon_public
 CREATE FUNCTION @extschema@.kanon_release_list()
 RETURNS TABLE (publication text, release bigint, started timestamptz, finished timestamptz, status text,
                row_count bigint, k bigint, cost float8, held_persons bigint, held_oldest bigint, smallest_difference bigint, error text,
-               message text, detail text, hint text, relation regclass)
+               message text, detail text, hint text, relation regclass, checked timestamptz)
 LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_release_list';
 
@@ -1115,7 +1116,7 @@ COMMENT ON COLUMN @extschema@.kanon_publications.stable IS 'whether row types st
 COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'whether each person''s history over all releases is that of at least k persons';
 COMMENT ON COLUMN @extschema@.kanon_publications.key IS 'the column that says who a row is about; it is not published';
 COMMENT ON COLUMN @extschema@.kanon_publications.release IS 'number of the current release';
-COMMENT ON COLUMN @extschema@.kanon_publications.refreshed_at IS 'when it was made';
+COMMENT ON COLUMN @extschema@.kanon_publications.refreshed_at IS 'when it was made, or last found to be what the source gives still';
 COMMENT ON VIEW @extschema@.kanon_releases IS 'releases of the publications in kanon_publications, failed refreshes among them';
 COMMENT ON COLUMN @extschema@.kanon_releases.publication IS 'name of the view that readers see';
 COMMENT ON COLUMN @extschema@.kanon_releases.release IS 'number of the release';
@@ -1133,6 +1134,7 @@ COMMENT ON COLUMN @extschema@.kanon_releases.message IS 'what the error says, wi
 COMMENT ON COLUMN @extschema@.kanon_releases.detail IS 'its detail, when kanon raised it';
 COMMENT ON COLUMN @extschema@.kanon_releases.hint IS 'what can be done about it';
 COMMENT ON COLUMN @extschema@.kanon_releases.relation IS 'the table of the release; NULL: it is dropped or failed';
+COMMENT ON COLUMN @extschema@.kanon_releases.checked IS 'when a refresh last found the source unchanged since; NULL: none has';
 
 CREATE FUNCTION @extschema@.kanon_progress_list()
 RETURNS TABLE (pid int, publication text, phase text, done bigint, total bigint, since timestamptz)

@@ -8,6 +8,7 @@ SET search_path = own, public;
 SET client_min_messages = error;
 CREATE TABLE t AS SELECT i AS id, i % 5 AS a, 'z' || i % 4 AS b, 'd' || i % 3 AS note FROM generate_series(1, 240) i;
 SELECT kanon_create_publication('own.p', 'own.t', '{a,b}', 3, '{"keep": ["note"]}', keep_releases => 3, stable => true, key => 'id', protect_successive => true);
+UPDATE p_history SET digest = NULL; -- as if something had changed, here and below
 SELECT status FROM kanon_refresh('own.p');
 -- What a call says, in one line.
 CREATE FUNCTION answer(call text) RETURNS text LANGUAGE plpgsql AS $$
@@ -28,6 +29,7 @@ DECLARE
 BEGIN
     EXECUTE change;
     BEGIN
+        PERFORM answer('UPDATE p_history SET digest = NULL RETURNING 1');
         refreshed := 'refresh: ' || answer($q$SELECT concat_ws(' ', status, error, message, release, row_count, k, cost, held_persons) FROM kanon_refresh('own.p')$q$)
             || ': ' || answer('SELECT min(n) FROM (SELECT count(*) AS n FROM (SELECT to_jsonb(p) - ''note'' AS shown FROM p) AS s GROUP BY shown) AS g')
             || ', ' || answer($q$SELECT string_agg(coalesce(k::text, 'no k'), ' ') FROM kanon_releases WHERE status = 'current'$q$);

@@ -11,6 +11,7 @@ DECLARE
     last bigint;
 BEGIN
     EXECUTE change;
+    UPDATE told_history SET digest = NULL;
     SELECT release INTO last FROM kanon_refresh('told');
     RETURN QUERY EXECUTE format($f$ SELECT format('%%s/%%s', c.joined_below_k, c.joined), format('%%s/%%s', c.departed_below_k, c.departed), format('%%s/%%s', c.moved_below_k, c.moved),
         format('%%s/%%s', c.changed_below_k, c.changed), c.smallest_difference,
@@ -41,6 +42,7 @@ SELECT joined, departed, moved, moved_below_k, changed FROM kanon_compare_releas
 SELECT kanon_drop_publication('told');
 -- without a key rows are counted, of a release before that is gone as well
 SELECT kanon_create_publication('told', 'stays', '{born,zip}', 5, '{"keep": ["ill"], "seed": 1}', stable => true);
+UPDATE told_history SET digest = NULL;
 SELECT release, smallest_difference FROM kanon_refresh('told') r JOIN kanon_releases USING (release);
 DELETE FROM stays WHERE id IN (25, 37);
 SELECT release, smallest_difference FROM kanon_refresh('told') r JOIN kanon_releases USING (release);

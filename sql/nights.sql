@@ -104,7 +104,7 @@ SELECT kanon_create_publication('x', 'stay', '{birth,zip}', 5, '{"max_gcp": 1.5}
 SELECT kanon_create_publication('x', 'stay', '{birth,zip}', 5, '{"max_suppressed": -1}');
 -- sets of items have them, too
 CREATE TABLE basket AS SELECT i AS id, ARRAY['a' || i % 3, 'b' || i % 2] AS items FROM generate_series(1, 60) i;
-SELECT kanon_create_publication('baskets', 'basket', '{items}', 5, '{"min_rows": 50, "max_gcp": 0.5}', solver => 'transactions');
+SELECT kanon_create_publication('baskets', 'basket', '{items}', 5, '{"min_rows": 50, "max_gcp": 0.5}', solver => 'transactions', stable => false);
 DELETE FROM basket WHERE id > 40;
 SELECT status, error, message FROM kanon_refresh('baskets');
 SELECT kanon_drop_publication('baskets');
@@ -204,9 +204,11 @@ SELECT regexp_replace(obj_description('told'::regclass), '.*(run \d+, ).*', '\1'
 COMMENT ON COLUMN told.birth IS 'for readers';
 COMMENT ON COLUMN away.zip IS 'where they lived';
 SELECT kanon_alter_publication('told', k => 9);
+UPDATE told_history SET digest = NULL; -- as if something had changed
 SELECT status FROM kanon_refresh('told');
 SELECT * FROM comments('told');
 COMMENT ON VIEW told IS 'for readers';
+UPDATE told_history SET digest = NULL; -- as if something had changed
 SELECT status FROM kanon_refresh('told');
 SELECT * FROM comments('told') WHERE name = '(itself)';
 SELECT kanon_drop_publication('told');
@@ -232,11 +234,12 @@ CREATE SCHEMA night_else;
 CREATE TABLE leveled AS SELECT i % 12 AS zip, 'd' || i % 3 AS ill FROM generate_series(1, 240) i;
 CREATE TABLE zip_h AS SELECT z AS value, z / 6 AS level1, 0 AS level2 FROM generate_series(0, 11) z;
 CREATE TABLE ill_h AS SELECT 'd' || i AS value, CASE WHEN i < 2 THEN 'x' ELSE 'y' END AS kind, '*' AS top FROM generate_series(0, 2) i;
-SELECT kanon_create_publication('renamed', 'leveled', '{zip}', 30, format('{"keep": ["ill"], "hierarchies": {"zip": "zip_h"}, "privacy": [%s]}', kanon_t_closeness('ill', 0.6, 'hierarchical', 'ill_h'))::jsonb, solver => 'full_domain');
+SELECT kanon_create_publication('renamed', 'leveled', '{zip}', 30, format('{"keep": ["ill"], "hierarchies": {"zip": "zip_h"}, "privacy": [%s]}', kanon_t_closeness('ill', 0.6, 'hierarchical', 'ill_h'))::jsonb, solver => 'full_domain', stable => false);
 SELECT zip, count(*) FROM renamed GROUP BY 1 ORDER BY 1;
 ALTER TABLE zip_h RENAME TO zip_levels;
 ALTER TABLE ill_h SET SCHEMA night_else;
 ALTER TABLE zip_levels SET SCHEMA night_else;
+UPDATE renamed_history SET digest = NULL; -- as if something had changed
 SELECT status FROM kanon_refresh('renamed');
 -- stored anew by their names
 SELECT kanon_alter_publication('renamed', set_options => '{"suppression_limit": 0.1}');

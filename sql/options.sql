@@ -5,7 +5,7 @@ SET client_min_messages = warning;
 CREATE TABLE t AS SELECT i % 3 AS a, 'b' || i % 4 AS b, i % 5 AS kept, i AS person, ARRAY['x' || i % 2, 'y'] AS items FROM generate_series(1, 40) i;
 
 -- Publishes, takes all of it back, and tells how it went.
-CREATE FUNCTION said(solver text, options jsonb, stable bool DEFAULT false, protect bool DEFAULT false, key name DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION said(solver text, options jsonb, stable bool DEFAULT false, protect bool DEFAULT false, key name DEFAULT NULL) RETURNS text LANGUAGE plpgsql SET client_min_messages = error AS $$
 DECLARE
     message text; hint text; detail text;
 BEGIN
@@ -32,7 +32,7 @@ EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
     RETURN substring(hint FROM 'Known options: (.*)\.$');
 END $$;
-CREATE TEMP TABLE known AS SELECT solver, options(solver) AS list FROM unnest('{cluster,freeform,full_domain,pattern_clustering,pattern_guided,subtree,transactions}'::text[]) AS solver;
+CREATE TEMP TABLE known AS SELECT solver, options(solver) AS list FROM unnest('{cluster,full_domain,pattern_clustering,pattern_guided,subtree,transactions}'::text[]) AS solver;
 TABLE known;
 CREATE TEMP TABLE option AS SELECT option, min(solver) AS solver FROM known, unnest(string_to_array(list, ', ')) AS option GROUP BY option;
 
@@ -72,13 +72,23 @@ CREATE FUNCTION recorded(solver text, k bigint, options jsonb) RETURNS SETOF tex
 DECLARE
     last bigint;
 BEGIN
-    PERFORM kanon_create_publication('p', 'u', CASE solver WHEN 'transactions' THEN '{items}' ELSE '{a,b,c}' END::name[], k, options, solver);
+    -- what makes no classes makes no publication
+    IF solver = 'freeform' OR options ->> 'method' = 'k_k' THEN
+        EXECUTE format('SELECT 1 FROM kanon_%s(''u'', ''p'', ''{a,b,c}'', %s%s)', solver, k, (SELECT string_agg(format(', %I => %L', key,
+            CASE jsonb_typeof(value) WHEN 'array' THEN translate(value::text, '[]"', '{}') ELSE value #>> '{}' END), '') FROM jsonb_each(options)));
+    ELSE
+        PERFORM kanon_create_publication('p', 'u', CASE solver WHEN 'transactions' THEN '{items}' ELSE '{a,b,c}' END::name[], k, options, solver, stable => solver <> 'transactions');
+    END IF;
     SELECT max(run) INTO last FROM kanon_usefulness;
     RETURN QUERY SELECT rounded(to_jsonb(r) - '{run,started_at,run_by,source,target,target_oid,version,publication,read_ms,solve_ms,write_ms,verify_ms,peak_memory,nodes,model,options}'::text[])
         FROM kanon_usefulness r WHERE run = last;
     RETURN QUERY SELECT '  ' || rounded(to_jsonb(c) - '{run,ordinal}'::text[]) FROM kanon_columns c WHERE run = last ORDER BY ordinal;
     RETURN QUERY SELECT '  ' || string_agg(rounded(to_jsonb(c) - '{run,note}'::text[]), '; ' ORDER BY class) FROM kanon_equivalence_classes c WHERE run = last AND c.class IS NOT NULL HAVING count(*) > 0;
-    PERFORM kanon_drop_publication('p');
+    IF solver = 'freeform' OR options ->> 'method' = 'k_k' THEN
+        DROP TABLE p;
+    ELSE
+        PERFORM kanon_drop_publication('p');
+    END IF;
 EXCEPTION WHEN OTHERS THEN
     RETURN NEXT concat_ws(' ', SQLSTATE, SQLERRM);
 END $$;

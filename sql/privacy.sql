@@ -491,11 +491,13 @@ CREATE TABLE town AS SELECT i % 4 AS a, i % 3 AS b FROM generate_series(1, 48) i
 CREATE TABLE surveyed AS SELECT a, b, 'x' AS c FROM town ORDER BY a, b LIMIT 6;
 SELECT kanon_create_publication('hidden', 'surveyed', '{a,b}', 4, solver => 'full_domain',
     options => jsonb_build_object('keep', ARRAY['c'], 'privacy', ARRAY[kanon_k_map('town')]));
+UPDATE hidden_history SET digest = NULL; -- as if something had changed
 SELECT status, row_count, k FROM kanon_refresh('hidden');
 SELECT a, b, count(*) FROM hidden GROUP BY a, b ORDER BY a, b;
 -- with fewer people like them there more is generalized
 DELETE FROM town WHERE a = 0 AND b = 1;
 INSERT INTO town SELECT 0, 1 FROM generate_series(1, 2);
+UPDATE hidden_history SET digest = NULL; -- as if something had changed
 SELECT status, row_count, k FROM kanon_refresh('hidden');
 SELECT a, b, count(*) FROM hidden GROUP BY a, b ORDER BY a, b;
 SELECT kanon_drop_publication('hidden');

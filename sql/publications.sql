@@ -39,17 +39,22 @@ SELECT count(*), (SELECT sum(n) FROM by_diagnosis), has_table_privilege('kanon_r
 SELECT * FROM history('pub_test.visits');
 -- several releases are kept, then fewer
 SELECT kanon_alter_publication('visits', keep_releases => 3);
+UPDATE visits_history SET digest = NULL; -- as if something had changed
 SELECT release FROM kanon_refresh('pub_test.visits');
+UPDATE visits_history SET digest = NULL;
 SELECT release FROM kanon_refresh('visits');
 SELECT release, status, relation FROM history('pub_test.visits');
 SELECT kanon_alter_publication('visits', keep_releases => 1);
+UPDATE visits_history SET digest = NULL;
 SELECT release FROM kanon_refresh('visits');
 SELECT release, status, relation FROM history('pub_test.visits');
 -- an old release that somebody made a view of stays, and is tried again
 CREATE VIEW of_release AS SELECT * FROM visits_release_5;
+UPDATE visits_history SET digest = NULL;
 SELECT release FROM kanon_refresh('visits');
 SELECT release, status FROM history('pub_test.visits') WHERE relation IS NOT NULL;
 DROP VIEW of_release;
+UPDATE visits_history SET digest = NULL;
 SELECT release FROM kanon_refresh('visits');
 SELECT release, status FROM history('pub_test.visits') WHERE relation IS NOT NULL;
 
@@ -60,11 +65,13 @@ CREATE SCHEMA elsewhere;
 ALTER TABLE people SET SCHEMA elsewhere;
 ALTER VIEW visits RENAME TO stays;
 ALTER VIEW stays RENAME COLUMN diagnosis TO finding;
+UPDATE visits_history SET digest = NULL;
 SELECT release, status, row_count FROM kanon_refresh('stays');
 SELECT publication, source FROM kanon_publications;
 SELECT attname FROM pg_attribute WHERE attrelid = 'stays'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT sum(n) FROM by_diagnosis;
 ALTER SCHEMA elsewhere RENAME TO otherwhere;
+UPDATE visits_history SET digest = NULL;
 SELECT release, status, row_count FROM kanon_refresh('stays');
 
 -- what is used cannot be dropped unnoticed, what is not can
@@ -120,7 +127,7 @@ ALTER TABLE wide DROP COLUMN d;
 SELECT kanon_alter_publication('narrow', k => 4000);
 SELECT kanon_alter_publication('narrow', k => 4000, solve => false);
 SELECT status, error, message FROM kanon_refresh('narrow');
-SELECT kanon_alter_publication('narrow', k => 2, solver => 'pattern_clustering',
+SELECT kanon_alter_publication('narrow', k => 2, solver => 'pattern_clustering', stable => false,
     options => '{"keep": ["c", "d"], "patterns": ["--", "-*", "**"], "method": "greedy"}');
 SELECT status, row_count FROM kanon_refresh('narrow');
 SELECT kanon_drop_publication('narrow');
@@ -129,6 +136,7 @@ SELECT kanon_drop_publication('narrow');
 ALTER DEFAULT PRIVILEGES IN SCHEMA pub_test GRANT SELECT ON TABLES TO kanon_reader;
 SELECT kanon_create_publication('open', 'wide', '{a,b}', 3, '{"keep": ["c"], "allow_identifying": ["c"]}', key => 'd', stable => true);
 SELECT relname FROM pg_class WHERE relname LIKE 'open%' AND has_table_privilege('kanon_reader', oid, 'SELECT');
+UPDATE open_history SET digest = NULL; -- as if something had changed
 SELECT status FROM kanon_refresh('open');
 SELECT relname FROM pg_class WHERE relname LIKE 'open%' AND has_table_privilege('kanon_reader', oid, 'SELECT');
 ALTER DEFAULT PRIVILEGES IN SCHEMA pub_test REVOKE SELECT ON TABLES FROM kanon_reader;
@@ -174,7 +182,7 @@ SELECT kanon_drop_publication('moves');
 
 -- stable releases: who is in a class stays there
 CREATE TABLE staff AS SELECT i AS id, i % 30 AS age, i % 11 AS zip FROM generate_series(1, 1000) i;
-SELECT kanon_create_publication('loose', 'staff', '{age,zip}', 4, key => 'id', keep_releases => 2);
+SELECT kanon_create_publication('loose', 'staff', '{age,zip}', 4, key => 'id', keep_releases => 2, stable => false);
 SELECT kanon_create_publication('stable', 'staff', '{age,zip}', 4, key => 'id', keep_releases => 2, stable => true);
 INSERT INTO staff SELECT 1000 + i, i % 30, i % 11 FROM generate_series(1, 500) i WHERE i % 3 > 0;
 SELECT status, k >= 4 AS k FROM kanon_refresh('loose');
@@ -195,7 +203,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
     asked jsonb := options || '{"keep": ["diagnosis"]}';
 BEGIN
-    PERFORM kanon_create_publication('far', 'flat', '{age,zip}', 4, asked, solver, key => 'id', keep_releases => 2);
+    PERFORM kanon_create_publication('far', 'flat', '{age,zip}', 4, asked, solver, key => 'id', keep_releases => 2, stable => false);
     PERFORM kanon_create_publication('close', 'flat', '{age,zip}', 4, asked, solver, key => 'id', keep_releases => 2, stable => true);
     INSERT INTO flat SELECT i, (i * i % 83 + 7) % 90, i % 12, 'd' || i % 7 FROM generate_series(601, 800) i WHERE i % 3 > 0;
     PERFORM kanon_refresh('far');
@@ -264,6 +272,7 @@ SELECT status, error, message FROM kanon_refresh('diverse');
 -- any solver will do
 SELECT kanon_create_publication('whole', 'clinic', '{age,zip}', 5, '{"keep": ["diagnosis"], "hierarchies": {"age": "pub_test.age_h"},
     "suppression_limit": 0.1}', 'full_domain', key => 'id', keep_releases => 2);
+UPDATE whole_history SET digest = NULL; -- as if something had changed
 SELECT status, k >= 5 AS k FROM kanon_refresh('whole');
 SELECT persons_below_k FROM kanon_compare_releases('whole', 1, 2);
 SELECT kanon_drop_publication('whole');
@@ -362,15 +371,14 @@ SELECT kanon_create_publication('x', 'fleeting', '{a}', 3);
 SELECT count(*) FROM pg_class WHERE relnamespace = 'pub_test'::regnamespace AND relname ~ '^x';
 SELECT kanon_create_publication('x', 'wide', '{a}', 3, solver => 'check_freeform');
 
--- every kind of solver; one without classes is what its own check says, and knows no persons
+-- every kind of solver that makes classes; one that makes none is refused
 CREATE TABLE many AS SELECT i AS id, i % 30 AS a, i % 7 AS b, 'd' || i % 3 AS d FROM generate_series(1, 200) i;
 SELECT kanon_create_publication('by_' || solver, 'many', '{a,b}', 4, options::jsonb || '{"keep": ["d"]}', solver)
-FROM (VALUES ('full_domain', '{"suppression_limit": 0.2}'), ('cluster', '{"method": "mondrian"}'), ('freeform', '{}'),
+FROM (VALUES ('full_domain', '{"suppression_limit": 0.2}'), ('cluster', '{"method": "mondrian"}'),
              ('pattern_clustering', '{"patterns": ["-*", "**"], "method": "greedy"}')) s (solver, options);
 DELETE FROM many WHERE id % 10 = 0;
 SELECT r.status, r.row_count, r.k >= 4 AS k
 FROM kanon_publications p CROSS JOIN LATERAL kanon_refresh(publication) r WHERE publication ~ '\.by_' ORDER BY publication;
-SELECT row_count, row_matches, record_matches FROM kanon_check_freeform('many', 'by_freeform_release_2', '{a,b}', 4);
 SELECT kanon_drop_publication(publication) FROM kanon_publications WHERE publication ~ '\.by_';
 SELECT kanon_create_publication('x', 'many', '{a,b}', 4, solver => 'freeform', key => 'id');
 SELECT count(*) FROM pg_class WHERE relnamespace = 'pub_test'::regnamespace AND relname ~ '^x';
@@ -384,6 +392,7 @@ BEGIN
 END $$;
 ALTER EXTENSION kanon ADD FUNCTION public.kanon_cluster(regclass, text, name[], bigint);
 SELECT kanon_create_publication('by_cluster', 'many', '{a,b}', 4, '{"method": "mondrian"}', 'cluster');
+UPDATE by_cluster_history SET digest = NULL; -- as if something had changed
 SELECT status, k >= 4 AS k FROM kanon_refresh('by_cluster');
 SELECT count(*) FROM planted;
 SELECT kanon_drop_publication('by_cluster');
@@ -419,6 +428,7 @@ ROLLBACK;
 CREATE TABLE "Odd ""Table" AS SELECT i % 3 AS "Zip ""Code", 'x' AS "k,v", i AS "Key" FROM generate_series(1, 60) i;
 SELECT kanon_create_publication('"The ""View"', '"Odd ""Table"', ARRAY['Zip "Code'], 3, '{"keep": ["k,v"]}', key => 'Key', stable => true,
     protect_successive => true);
+UPDATE "The ""View_history" SET digest = NULL; -- as if something had changed
 SELECT status, row_count FROM kanon_refresh('"The ""View"');
 SELECT publication, k FROM kanon_publications;
 SELECT kanon_drop_publication('"The ""View"');

@@ -271,6 +271,10 @@ typedef struct KanonRelease
 	size_t ngraph;
 	size_t *graph_start; /* [nclasses + 1] */
 	uint32_t *graph;     /* NULL: there is none */
+
+	/* Numbers of classes that somebody else has, which kanon_release_finish keeps true: [nfollow], theirs. */
+	uint32_t nfollow;
+	uint32_t *follow;
 } KanonRelease;
 
 typedef struct KanonReport
@@ -350,8 +354,8 @@ extern KanonStatus kanon_solve_pattern_clustering_greedy(const KanonProblem *pro
 														 KanonReport *report);
 
 /*
- * A release that the next one is to stay near: who compares the two then finds nobody in
- * other company.  Each family of solvers has its own way: kanon_solve_stable (patterns),
+ * A release that the next one is to stay near: whoever shared a class in it, and has not changed,
+ * shares one in the next.  Each family of solvers has its own way: kanon_solve_stable (patterns),
  * kanon_cluster_near (cluster.h), and where the whole table is recoded alike an option.
  */
 typedef struct KanonPrevious
@@ -359,14 +363,26 @@ typedef struct KanonPrevious
 	uint32_t nclasses;
 	const KanonPattern *pattern; /* [nclasses] */
 	size_t nflows;
-	const KanonFlow *flows; /* [nflows] of row types of this problem, by type; rows as they were */
+	const KanonFlow *flows; /* [nflows] of row types of this problem, by type; rows that are there still */
+
+	/*
+	 * [ntypes] (or NULL: no) Are its rows known one by one?  Then new rows of the type may go elsewhere than those that were there;
+	 * else these would not be told from those.
+	 */
+	const bool *by_row;
+	uint32_t *became; /* [nclasses] out: the class that the rows of each are in, or KANON_DROPPED; or NULL */
 } KanonPrevious;
 
+static inline bool
+kanon_known_by_row(const KanonPrevious *previous, uint32_t type)
+{
+	return previous->by_row != NULL && previous->by_row[type];
+}
+
 /*
- * stable.c: another solver's release that stays near the one before: row types
- * keep their classes where the rules still hold, the other rows are solved anew.
- * Where that leads nowhere (rows are left over that may not be), the whole
- * problem is solved as if there were nothing before.
+ * stable.c: another solver's release that stays near the one before: classes are merged and
+ * never divided, new rows that no class takes are solved anew.  What is not KANON_OK
+ * says that there is no such release, or none was found.
  */
 extern KanonStatus kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous,
 									  KanonSolve solve, KanonRelease *release, KanonReport *report);

@@ -35,7 +35,8 @@ enum
 	ALTER_SET_OPTIONS,
 	ALTER_DROP_OPTIONS,
 	ALTER_DRY_RUN,
-	ALTER_SOLVE
+	ALTER_SOLVE,
+	ALTER_RENEW_BOUNDS
 };
 
 /*
@@ -238,6 +239,8 @@ find_changes(const KanonPublication *before, const KanonPublication *after)
 	compare_text(&changes, "protect_successive", bool_text(before->protect_successive),
 				 bool_text(after->protect_successive), true);
 	compare_text(&changes, "key", before->key, after->key, true);
+	if (before->bounds != NULL && after->bounds == NULL)
+		add_change(&changes, "bounds of hierarchies are drawn anew", true);
 	return changes;
 }
 
@@ -260,7 +263,7 @@ make_release(void *arg)
 	if (release.number < PG_INT64_MAX)
 		release.number++;
 	SPI_connect();
-	release_make(publication, &release, before);
+	release_make(publication, &release, before, false);
 	view_check(publication, release.relation);
 	SPI_finish();
 }
@@ -284,7 +287,7 @@ store(void *arg)
 /*
  * kanon_alter_publication(publication text, quasi_identifiers name[], k bigint, options jsonb, solver text,
  * keep_releases int, stable boolean, protect_successive boolean, key name, set_options jsonb,
- * drop_options name[], dry_run boolean, solve boolean): NULL leaves as it is.
+ * drop_options name[], dry_run boolean, solve boolean, renew_bounds boolean): NULL leaves as it is.
  */
 Datum
 kanon_alter_publication(PG_FUNCTION_ARGS)
@@ -319,6 +322,8 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 		publication->stable = PG_GETARG_BOOL(ALTER_STABLE);
 	if (!PG_ARGISNULL(ALTER_PROTECT))
 		publication->protect_successive = PG_GETARG_BOOL(ALTER_PROTECT);
+	if (bool_arg(fcinfo, ALTER_RENEW_BOUNDS, "renew_bounds"))
+		publication->bounds = NULL;
 	if (!PG_ARGISNULL(ALTER_KEY))
 		set_key(publication, NameStr(*PG_GETARG_NAME(ALTER_KEY)));
 
@@ -348,5 +353,9 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 						 errdetail("%s.", changes.text.data)));
 	SPI_finish();
 	identity_return(&saved);
+	if (before.stable != publication->stable ||
+		before.protect_successive != publication->protect_successive ||
+		compareJsonbContainers(&before.options->root, &publication->options->root) != 0)
+		definition_tell(publication);
 	PG_RETURN_VOID();
 }

@@ -13,7 +13,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-static const char *const status_names[] = {"current", "kept", "dropped", "failed"};
+static const char *const status_names[] = {"current", "kept", "dropped", "failed", "unchanged"};
 
 const char *
 release_status_name(ReleaseStatus status)
@@ -25,8 +25,9 @@ release_status_name(ReleaseStatus status)
 static void
 add_columns(Oid history)
 {
-	static const char *const names[] = {"held_persons pg_catalog.int8", "held_oldest pg_catalog.int8",
-										"smallest_difference pg_catalog.int8", "rows pg_catalog.regclass"};
+	static const char *const names[] = {
+		"held_persons pg_catalog.int8", "held_oldest pg_catalog.int8", "smallest_difference pg_catalog.int8",
+		"rows pg_catalog.regclass",     "digest pg_catalog.bytea",     "checked pg_catalog.timestamptz"};
 
 	for (int i = 0; i < lengthof(names) && OidIsValid(history); i++)
 		if (get_attnum(history, pnstrdup(names[i], strcspn(names[i], " "))) == InvalidAttrNumber)
@@ -57,11 +58,12 @@ release_add(const KanonPublication *publication, const Release *release)
 	parameter_relation(&p, release->persons);
 	parameter_relation(&p, release->types);
 	parameter_relation(&p, release->rows);
+	parameter(&p, BYTEAOID, PointerGetDatum(release->digest), release->digest == NULL);
 	add_columns(publication->history);
 	row_write(
 		"INSERT INTO %s (release, started, finished, status, row_count, k, cost, held_persons, held_oldest,"
-		" smallest_difference, error, message, detail, hint, relation, persons, types, rows)"
-		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+		" smallest_difference, error, message, detail, hint, relation, persons, types, rows, digest)"
+		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
 		publication->history, &p, SPI_OK_INSERT);
 }
 
@@ -76,9 +78,10 @@ release_update(const KanonPublication *publication, const Release *release)
 	parameter_relation(&p, release->persons);
 	parameter_relation(&p, release->types);
 	parameter_relation(&p, release->rows);
+	parameter(&p, TIMESTAMPTZOID, TimestampTzGetDatum(release->checked), release->checked == 0);
 	add_columns(publication->history);
 	row_write(
-		"UPDATE %s SET status = $2, relation = $3, persons = $4, types = $5, rows = $6 WHERE release = $1",
+		"UPDATE %s SET status = $2, relation = $3, persons = $4, types = $5, rows = $6, checked = $7 WHERE release = $1",
 		publication->history, &p, SPI_OK_UPDATE);
 }
 
@@ -114,9 +117,12 @@ read_release(const Row *row, void *arg)
 	Release release = {.status = RELEASE_FAILED};
 	char *status = row_text(row, "status");
 	bool isnull;
-	Datum cost = row_value(row, "cost", FLOAT8OID, &isnull);
+	Datum value = row_value(row, "cost", FLOAT8OID, &isnull);
 
-	release.cost = isnull ? 0 : DatumGetFloat8(cost);
+	release.cost = isnull ? 0 : DatumGetFloat8(value);
+	value = row_value(row, "digest", BYTEAOID, &isnull);
+	release.digest = isnull ? NULL : DatumGetByteaP(value);
+	release.checked = row_time(row, "checked");
 	release.number = row_int8(row, "release");
 	release.started = row_time(row, "started");
 	release.finished = row_time(row, "finished");
@@ -133,7 +139,7 @@ read_release(const Row *row, void *arg)
 	release.persons = get_own_table(visit->publication, row, "persons");
 	release.types = get_own_table(visit->publication, row, "types");
 	release.rows = get_own_table(visit->publication, row, "rows");
-	for (int i = 0; status != NULL && i < lengthof(status_names); i++)
+	for (int i = 0; status != NULL && i <= RELEASE_FAILED; i++)
 		if (strcmp(status, status_names[i]) == 0)
 			release.status = (ReleaseStatus) i;
 	visit->visit(&release, visit->arg);
@@ -191,7 +197,14 @@ release_copy(const Release *release)
 	copy->message = release->message != NULL ? pstrdup(release->message) : NULL;
 	copy->detail = release->detail != NULL ? pstrdup(release->detail) : NULL;
 	copy->hint = release->hint != NULL ? pstrdup(release->hint) : NULL;
+	copy->digest = release->digest != NULL ? DatumGetByteaPCopy(PointerGetDatum(release->digest)) : NULL;
 	return copy;
+}
+
+TimestampTz
+release_known(const Release *release)
+{
+	return Max(release->finished, release->checked);
 }
 
 Release *

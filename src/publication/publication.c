@@ -19,6 +19,7 @@
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
@@ -107,7 +108,9 @@ const Model *
 definition_options(const KanonPublication *publication)
 {
 	const Model *model = model_find(publication->solver);
-	Request request = {.k = publication->k, .stable = publication->stable || publication->protect_successive};
+	Request request = {.k = publication->k,
+					   .stable = publication->stable || publication->protect_successive,
+					   .published = true};
 
 	request_of_json(&request, model, publication->options);
 	return model;
@@ -147,12 +150,69 @@ void
 definition_check_stable(const KanonPublication *publication, const Model *model)
 {
 	check_protection(publication);
-	if ((publication->stable || publication->protect_successive) && model->near == NULL)
+	if (model->near != NULL || (model->of_sets && !publication->stable && !publication->protect_successive))
+		return;
+	if (model->of_sets)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("solver \"%s\" cannot stay near the release before", publication->solver),
+						errmsg("solver \"%s\" cannot keep unchanged rows together", publication->solver),
 						errdetail("%s", model->no_near),
-						errhint("stable => true needs classes: solver 'cluster', 'full_domain', "
-								"'pattern_clustering', 'pattern_guided' or 'subtree'.")));
+						errhint("Say stable => false, if nobody can keep several releases: who does can "
+								"intersect what matches a person in each of them.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("solver \"%s\" cannot be published night after night", publication->solver),
+			 errdetail("%s Whoever keeps several releases intersects what matches a person in each of them.",
+					   model->no_near),
+			 errhint("Publish one release by kanon_%s, or take solver 'cluster', 'full_domain', "
+					 "'pattern_clustering', 'pattern_guided' or 'subtree', which make classes.",
+					 publication->solver)));
+}
+
+/* Does a mask of the options have pseudonyms that last? */
+static bool
+joins_releases(const KanonPublication *publication)
+{
+	JsonbIterator *it = JsonbIteratorInit(&publication->options->root);
+	JsonbIteratorToken token;
+	JsonbValue value;
+	bool pseudonym = false;
+
+	/* "pseudonym" is no name of another option, nor of what else has "publication" */
+	while ((token = JsonbIteratorNext(&it, &value, false)) != WJB_DONE)
+	{
+		if (token == WJB_VALUE && pseudonym && value.type == jbvString && value.val.string.len == 11 &&
+			memcmp(value.val.string.val, "publication", 11) == 0)
+			return true;
+		pseudonym = token == WJB_KEY && value.val.string.len == 9 &&
+					memcmp(value.val.string.val, "pseudonym", 9) == 0;
+	}
+	return false;
+}
+
+void
+definition_tell(const KanonPublication *publication)
+{
+	if (!publication->stable)
+		ereport(WARNING,
+				(errmsg("unchanged rows of publication %s may change their company", publication->name),
+				 errdetail("Whoever keeps two releases and knows a person's class in both has only those to "
+						   "choose from who are in both."),
+				 errhint("stable => true keeps unchanged rows together.")));
+	if (!publication->protect_successive)
+		ereport(
+			NOTICE,
+			(errmsg("readers who keep releases of publication %s can tell what changes", publication->name),
+			 errdetail("The difference of two releases is the rows that came, left or changed, each with its "
+					   "class and what is kept of it."),
+			 errhint("protect_successive => true looks after these rows; kanon_publication_status tells "
+					 "the smallest difference.")));
+	if (joins_releases(publication))
+		ereport(
+			NOTICE,
+			(errmsg("pseudonyms that last join the releases of publication %s", publication->name),
+			 errdetail("Whoever keeps them sees each person's class in every release. Who moves can be alone "
+					   "in the pair of classes before and after."),
+			 errhint("{\"pseudonym\": \"release\"} has other pseudonyms in each release.")));
 }
 
 void
@@ -262,6 +322,7 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	release_add(publication, &release);
 	identity_return(&saved);
 	SPI_finish();
+	definition_tell(publication);
 	PG_RETURN_VOID();
 }
 

@@ -41,9 +41,11 @@ typedef struct KanonPublication
 	int32 keep_releases;
 	bool stable;
 	bool protect_successive;
-	char *key;       /* the column that says who a row is about, or NULL */
-	bytea *mask_key; /* of masks that last from release to release; NULL: a definition without one */
-	long *patience;  /* of who looks through many; NULL: waits for locks */
+	char *key;     /* the column that says who a row is about, or NULL */
+	Jsonb *bounds; /* of hierarchies, since some release (run/kept_bounds.h); NULL: the next one draws them */
+	bytea
+		*mask_key;  /* a secret: of masks that last from release to release; NULL: a definition without one */
+	long *patience; /* of who looks through many; NULL: waits for locks */
 } KanonPublication;
 
 typedef enum ReleaseStatus
@@ -51,7 +53,8 @@ typedef enum ReleaseStatus
 	RELEASE_CURRENT,
 	RELEASE_KEPT,
 	RELEASE_DROPPED,
-	RELEASE_FAILED
+	RELEASE_FAILED,
+	RELEASE_UNCHANGED /* of a refresh that made none: in no history */
 } ReleaseStatus;
 
 /* A line of the history. */
@@ -60,6 +63,7 @@ typedef struct Release
 	int64 number;
 	TimestampTz started;
 	TimestampTz finished;
+	TimestampTz checked; /* when a refresh last found nothing changed since; 0: none has */
 	ReleaseStatus status;
 	int64 row_count;
 	int64 k; /* reached; 0: no class shows anything */
@@ -74,7 +78,8 @@ typedef struct Release
 	Oid relation; /* InvalidOid: dropped, or failed */
 	Oid persons;
 	Oid types;
-	Oid rows; /* as published last, with their histories */
+	Oid rows;      /* as published last, with their histories */
+	bytea *digest; /* of what it was made from (read/digest.h), or NULL */
 } Release;
 
 /* ---- state.c: definitions and histories ---- */
@@ -108,8 +113,8 @@ extern void publication_rename(KanonPublication *publication);
 extern void publication_create_tables(KanonPublication *publication, const char *name, Oid namespace);
 extern void publication_store(KanonPublication *publication);
 
-/* What the view is called now, should it be dropped one day. */
-extern void publication_store_name(KanonPublication *publication);
+/* What a release leaves: what the view is called now, should it be dropped one day, and bounds of hierarchies. */
+extern void publication_store_made(KanonPublication *publication);
 
 /* Each line of the history, in no order; what `visit` gets is gone when it returns. */
 extern void releases_visit(const KanonPublication *publication,
@@ -121,7 +126,10 @@ extern List *releases(const KanonPublication *publication, int64 *last);
 extern Release *release_current(List *releases); /* NULL: none */
 extern void release_add(const KanonPublication *publication, const Release *release);
 
-/* Status and relations, which change later. */
+/* When it was known last to be what the source gives. */
+extern TimestampTz release_known(const Release *release);
+
+/* Status, relations and when it was checked, which change later. */
 extern void release_update(const KanonPublication *publication, const Release *release);
 extern const char *release_status_name(ReleaseStatus status);
 
@@ -166,8 +174,11 @@ extern bool says_nothing(FunctionCallInfo fcinfo, int arg);
 /* Raises what is wrong with the options of the solver; returns this. */
 extern const Model *definition_options(const KanonPublication *publication);
 
-/* Raises why the releases of the solver cannot stay near one another, where they are to. */
+/* Raises why rows that have not changed cannot stay together in releases of the solver. */
 extern void definition_check_stable(const KanonPublication *publication, const Model *model);
+
+/* Tells what readers who keep releases can find out, once. */
+extern void definition_tell(const KanonPublication *publication);
 
 /* What a definition must fulfil, new or changed; and its key, or NULL. */
 extern void definition_check(const KanonPublication *publication);
@@ -235,10 +246,13 @@ extern void failure_warn(const KanonPublication *publication, const Release *rel
 
 /* ---- refresh.c ---- */
 
-/* A table of the release, checked; no reader sees it yet. */
-extern void release_make(KanonPublication *publication, Release *release, List *releases);
+/*
+ * A table of the release, checked; no reader sees it yet.  may_keep: when nothing has changed since the
+ * current release, none is made, and the release's status says so.
+ */
+extern void release_make(KanonPublication *publication, Release *release, List *releases, bool may_keep);
 
-/* Makes a release and switches the view; raises what goes wrong. */
+/* Makes a release and switches the view, if anything has changed; raises what goes wrong. */
 extern void release_build(KanonPublication *publication, Release *release, List *releases);
 
 #endif

@@ -30,6 +30,7 @@
 #include "storage/lmgr.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -134,9 +135,28 @@ table_name(const KanonPublication *publication, const Release *release, const ch
 						get_rel_namespace(publication->definition), bare);
 }
 
+/* All of a definition that shapes releases. */
+static char *
+definition_text(const KanonPublication *publication)
+{
+	int n;
+	char **qis = name_array(publication->qis, "quasi_identifiers", &n);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "%s " INT64_FORMAT " %d %d %s\n%s", publication->solver, publication->k,
+					 publication->stable, publication->protect_successive,
+					 publication->key != NULL ? quote_identifier(publication->key) : "-",
+					 JsonbToCString(NULL, &publication->options->root, VARSIZE(publication->options)));
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&text, " %s", quote_identifier(qis[i]));
+	return text.data;
+}
+
 /* What the next release is to be. */
 static void
-fill_request(const KanonPublication *publication, const Release *release, List *releases, Request *request)
+fill_request(const KanonPublication *publication, const Release *release, List *releases, bool may_keep,
+			 Request *request)
 {
 	const Release *before = release_current(releases);
 	const Model *model = model_find(publication->solver);
@@ -147,6 +167,7 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 	memset(request, 0, sizeof(*request));
 	request->k = publication->k;
 	request->stable = publication->stable || publication->protect_successive;
+	request->published = true;
 	request_of_json(request, model,
 					relations_followed(publication->options, publication->relations, publication->owner));
 	request->caller = publication->caller;
@@ -165,6 +186,12 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 		request->histories->release = release->number;
 	}
 	request->like = before != NULL ? before->relation : InvalidOid;
+	request->definition = definition_text(publication);
+	request->bounds = publication->bounds;
+	if (may_keep && publication->bounds != NULL && before != NULL && OidIsValid(before->relation) &&
+		(publication->key == NULL || OidIsValid(before->persons)) &&
+		(!request->stable || OidIsValid(before->types)))
+		request->seen = before->digest;
 	if (request->stable)
 	{
 		request->types = table_name(publication, release, "types", &bare);
@@ -180,7 +207,7 @@ relation_of(const char *name)
 }
 
 void
-release_make(KanonPublication *publication, Release *release, List *releases)
+release_make(KanonPublication *publication, Release *release, List *releases, bool may_keep)
 {
 	Request request;
 	const Release *before;
@@ -190,13 +217,33 @@ release_make(KanonPublication *publication, Release *release, List *releases)
 
 	publication_check_k(publication->k);
 	(void) source_of(publication);
-	fill_request(publication, release, releases, &request);
+	fill_request(publication, release, releases, may_keep, &request);
 	request.target = table_name(publication, release, "release", &bare);
 	run = run_request(&request);
+	if (run->unchanged)
+	{
+		release->status = RELEASE_UNCHANGED;
+		run_end(run);
+		if (request.histories != NULL)
+			UnregisterSnapshot(request.histories->snapshot);
+		counting_end(nest);
+		return;
+	}
 	release->relation = run->target->relid;
 	release->cost = run->report.cost;
 	release->persons = request.persons != NULL ? relation_of(request.persons) : InvalidOid;
 	release->types = request.types != NULL ? relation_of(request.types) : InvalidOid;
+	/* the run's memory goes with it */
+	publication->bounds =
+		run->bounds != NULL
+			? memcpy(MemoryContextAlloc(GetMemoryChunkContext(publication), VARSIZE(run->bounds)),
+					 run->bounds, VARSIZE(run->bounds))
+			: NULL;
+	if (run->digest != NULL)
+	{
+		release->digest = MemoryContextAlloc(GetMemoryChunkContext(publication), VARSIZE_ANY(run->digest));
+		memcpy(release->digest, run->digest, VARSIZE_ANY(run->digest));
+	}
 	if (request.histories != NULL)
 	{
 		release->rows = relation_of(request.histories->after);
@@ -233,7 +280,9 @@ release_make(KanonPublication *publication, Release *release, List *releases)
 void
 release_build(KanonPublication *publication, Release *release, List *releases)
 {
-	release_make(publication, release, releases);
+	release_make(publication, release, releases, true);
+	if (release->status == RELEASE_UNCHANGED)
+		return;
 	if (!OidIsValid(publication->published))
 	{
 		view_switch(publication, release->relation);
@@ -337,6 +386,32 @@ close_tables(const KanonPublication *publication, List *releases)
 	SPI_finish();
 }
 
+/* The current release stands: it is told instead of another one. */
+static void
+keep_release(const KanonPublication *publication, List *releases, Release *before, Release *release)
+{
+	before->checked = GetCurrentTimestamp();
+	release_update(publication, before);
+	drop_old(publication, releases);
+	*release = *before;
+	release->status = RELEASE_UNCHANGED;
+}
+
+/* What has been made takes the place of the current release. */
+static void
+record_release(KanonPublication *publication, List *releases, Release *before, Release *release)
+{
+	release->status = RELEASE_CURRENT;
+	if (before != NULL)
+	{
+		before->status = RELEASE_KEPT;
+		release_update(publication, before);
+	}
+	publication_store_made(publication);
+	release_add(publication, release);
+	drop_old(publication, lappend(releases, release));
+}
+
 /* One refresh, recorded; what it came to in *release. */
 static void
 refresh(KanonPublication *publication, Release *release, bool scheduled)
@@ -370,19 +445,12 @@ refresh(KanonPublication *publication, Release *release, bool scheduled)
 	}
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	if (error == NULL)
-	{
-		release->status = RELEASE_CURRENT;
-		if (before != NULL)
-		{
-			before->status = RELEASE_KEPT;
-			release_update(publication, before);
-		}
-		publication_store_name(publication);
-	}
-	release_add(publication, release);
-	if (error == NULL)
-		drop_old(publication, lappend(work.releases, release));
+	if (error != NULL)
+		release_add(publication, release);
+	else if (release->status == RELEASE_UNCHANGED)
+		keep_release(publication, work.releases, before, release);
+	else
+		record_release(publication, work.releases, before, release);
 	SPI_finish();
 	identity_return(&saved);
 }

@@ -143,6 +143,8 @@ read_definition(const Row *row, void *arg)
 	publication->stable = row_bool(row, "stable");
 	publication->protect_successive = row_bool(row, "protect_successive");
 	publication->key = row_text(row, "key");
+	value = row_value(row, "bounds", JSONBOID, &isnull);
+	publication->bounds = isnull ? NULL : DatumGetJsonbPCopy(value);
 	value = row_value(row, "mask_key", BYTEAOID, &isnull);
 	publication->mask_key = isnull ? NULL : DatumGetByteaPCopy(value);
 	MemoryContextSwitchTo(old);
@@ -339,7 +341,7 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 						 " relations pg_catalog._regclass,"
 						 " keep_releases pg_catalog.int4 NOT NULL, stable pg_catalog.bool NOT NULL,"
 						 " protect_successive pg_catalog.bool NOT NULL, key pg_catalog.text,"
-						 " mask_key pg_catalog.bytea)",
+						 " mask_key pg_catalog.bytea, bounds pg_catalog.jsonb)",
 						 qualified, quote_identifier(get_namespace_name(publication->extension)),
 						 OPTIONS_TYPE));
 	publication->definition = get_relname_relid(bare, namespace);
@@ -354,7 +356,7 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 		" row_count pg_catalog.int8, k pg_catalog.int8, cost pg_catalog.float8,"
 		" held_persons pg_catalog.int8, held_oldest pg_catalog.int8, smallest_difference pg_catalog.int8, error pg_catalog.text, message pg_catalog.text,"
 		" detail pg_catalog.text, hint pg_catalog.text, relation pg_catalog.regclass, persons pg_catalog.regclass, types pg_catalog.regclass,"
-		" rows pg_catalog.regclass)",
+		" rows pg_catalog.regclass, digest pg_catalog.bytea, checked pg_catalog.timestamptz)",
 		qualified));
 	publication->history = get_relname_relid(bare, namespace);
 	keep_private(publication->history);
@@ -374,8 +376,8 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 
 #define COLUMNS                                                                               \
 	"name, published, source, history, solver, quasi_identifiers, k, options, keep_releases," \
-	" stable, protect_successive, key, relations"
-#define VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13"
+	" stable, protect_successive, key, relations, bounds"
+#define VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14"
 
 /* The key that the statement has made. */
 static void
@@ -391,6 +393,21 @@ read_mask_key(KanonPublication *publication, const char *name)
 	publication->mask_key = isnull ? NULL : DatumGetByteaPCopy(key);
 }
 
+/* What the definition of an older version of kanon lacks. */
+static void
+add_bounds(const KanonPublication *publication)
+{
+	if (get_attnum(publication->definition, "bounds") == InvalidAttrNumber)
+		run_utility(psprintf("ALTER TABLE %s ADD COLUMN bounds pg_catalog.jsonb",
+							 relation_name(publication->definition)));
+}
+
+static void
+parameter_bounds(Parameters *p, const KanonPublication *publication)
+{
+	parameter(p, JSONBOID, JsonbPGetDatum(publication->bounds), publication->bounds == NULL);
+}
+
 /* The key that masks have lasts as long as the definition, whatever else of it changes. */
 void
 publication_store(KanonPublication *publication)
@@ -400,6 +417,7 @@ publication_store(KanonPublication *publication)
 	Parameters p = {0};
 
 	publication_rename(publication);
+	add_bounds(publication);
 	if (!keyed && SPI_execute(psprintf("DELETE FROM %s", name), false, 0) != SPI_OK_DELETE)
 		row_not_written(name);
 	parameter_text(&p, publication->name);
@@ -415,6 +433,7 @@ publication_store(KanonPublication *publication)
 	parameter(&p, BOOLOID, BoolGetDatum(publication->protect_successive), false);
 	parameter_text(&p, publication->key);
 	parameter(&p, REGCLASSARRAYOID, PointerGetDatum(relations_listed(publication->options)), false);
+	parameter_bounds(&p, publication);
 	row_write(keyed ? "WITH before AS (DELETE FROM %1$s RETURNING mask_key) INSERT INTO %1$s (" COLUMNS
 					  ", mask_key) SELECT " VALUES ", coalesce((SELECT mask_key FROM before), " NEW_MASK_KEY
 					  ")"
@@ -426,11 +445,13 @@ publication_store(KanonPublication *publication)
 
 /* Without a word of the options: the statement that is under way need not have had them. */
 void
-publication_store_name(KanonPublication *publication)
+publication_store_made(KanonPublication *publication)
 {
 	Parameters p = {0};
 
 	publication_rename(publication);
+	add_bounds(publication);
 	parameter_text(&p, publication->name);
-	row_write("UPDATE %s SET name = $1", publication->definition, &p, SPI_OK_UPDATE);
+	parameter_bounds(&p, publication);
+	row_write("UPDATE %s SET name = $1, bounds = $2", publication->definition, &p, SPI_OK_UPDATE);
 }

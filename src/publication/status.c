@@ -51,7 +51,7 @@ kanon_publication_list(PG_FUNCTION_ARGS)
 		line_bool(lines, publication->protect_successive, true);
 		line_text(lines, publication->key);
 		line_int8(lines, current != NULL ? current->number : 0, current != NULL);
-		line_time(lines, current != NULL ? current->finished : 0, current != NULL);
+		line_time(lines, current != NULL ? release_known(current) : 0, current != NULL);
 		line_end(lines);
 	}
 	return (Datum) 0;
@@ -85,6 +85,7 @@ put_release(const Release *release, void *arg)
 	line_text(lines, release->detail);
 	line_text(lines, release->hint);
 	line_oid(lines, release->relation);
+	line_time(lines, release->checked, release->checked != 0);
 	line_end(lines);
 }
 
@@ -125,8 +126,9 @@ read_by_caller(Oid owner, Oid view)
 /* The end of a history. */
 typedef struct Tail
 {
-	int64 last_success; /* the greatest number of a release that was made */
-	int64 failures;     /* after it */
+	int64 last_success;  /* the greatest number of a release that was made */
+	TimestampTz checked; /* when one was last found to be what the source gives still */
+	int64 failures;      /* after both */
 	int64 last_failure;
 	char error[6];    /* of the last one */
 	int64 difference; /* the smallest between any two releases, one after the other; 0: none */
@@ -140,6 +142,7 @@ find_success(const Release *release, void *arg)
 	if (release->status == RELEASE_FAILED)
 		return;
 	tail->last_success = Max(tail->last_success, release->number);
+	tail->checked = Max(tail->checked, release->checked);
 	if (release->difference > 0 && (tail->difference == 0 || release->difference < tail->difference))
 		tail->difference = release->difference;
 }
@@ -149,7 +152,8 @@ count_failures(const Release *release, void *arg)
 {
 	Tail *tail = arg;
 
-	if (release->status != RELEASE_FAILED || release->number <= tail->last_success)
+	if (release->status != RELEASE_FAILED || release->number <= tail->last_success ||
+		release->finished <= tail->checked)
 		return;
 	tail->failures++;
 	if (release->number < tail->last_failure)
@@ -198,8 +202,9 @@ put_status(Lines *lines, const KanonPublication *publication, const Interval *li
 	releases_visit(publication, count_failures, &tail);
 	if (limit != NULL && current != NULL &&
 		DatumGetBool(DirectFunctionCall2(interval_lt, PointerGetDatum(limit), PointerGetDatum(&ever))) &&
-		DatumGetTimestampTz(DirectFunctionCall2(
-			timestamptz_pl_interval, TimestampTzGetDatum(current->finished), PointerGetDatum(limit))) < now)
+		DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
+												TimestampTzGetDatum(release_known(current)),
+												PointerGetDatum(limit))) < now)
 		status = "stale";
 	if (tail.failures > 0 || current == NULL || !OidIsValid(publication->published) ||
 		!OidIsValid(source_view_reads(publication->source)))
@@ -208,10 +213,10 @@ put_status(Lines *lines, const KanonPublication *publication, const Interval *li
 	line_text(lines, status);
 	line_int8(lines, publication->k, true);
 	line_int8(lines, current != NULL ? current->number : 0, current != NULL && all);
-	line_time(lines, current != NULL ? current->finished : 0, current != NULL);
+	line_time(lines, current != NULL ? release_known(current) : 0, current != NULL);
 	line_value(lines,
 			   current != NULL ? DirectFunctionCall2(timestamp_mi, TimestampTzGetDatum(now),
-													 TimestampTzGetDatum(current->finished))
+													 TimestampTzGetDatum(release_known(current)))
 							   : (Datum) 0,
 			   current != NULL);
 	line_int8(lines, tail.failures, all);

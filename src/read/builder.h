@@ -38,6 +38,13 @@ struct LevelBuilder
 	bool prepared;
 
 	/*
+	 * Bounds that follow from those values: after prepare, as texts (NULL: none), and before it, to be taken instead
+	 * of them; what makes no sense is not taken.  NULL: there are no such bounds.
+	 */
+	char **(*bounds)(const LevelBuilder *builder, int *n);
+	void (*keep)(LevelBuilder *builder, char **texts, int n);
+
+	/*
 	 * The nodes of a value, which is not NULL, in the current memory context.  Values come
 	 * in order.  Returns how many of the lowest levels differ from those of the value before
 	 * (all of them at first), and sets only those; or BUILDER_UNKNOWN.

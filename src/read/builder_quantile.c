@@ -8,6 +8,7 @@
  * groups of frequent values come out larger, and some stay empty.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "read/builder.h"
 
 #include "lib/stringinfo.h"
@@ -20,8 +21,10 @@ typedef struct Quantiles
 {
 	int groups[HIERARCHY_MAX_LEVELS];
 	TypeCacheEntry *order;
-	uint32 n;                          /* finest groups with values */
-	Datum *start;                      /* [n] the least value of each */
+	uint32 n;       /* finest groups with values */
+	uint64 *number; /* [n] which of all groups they are, ascending */
+	Datum *start;   /* [n] the least value of each; the first one's is not known of kept ones */
+	bool kept;      /* they were those of a release before */
 	Datum *node[HIERARCHY_MAX_LEVELS]; /* [n] what it is in at a level */
 	uint32 before;                     /* the finest group of the value before */
 } Quantiles;
@@ -84,13 +87,13 @@ make_level(LevelBuilder *builder, int h, const uint64 *number)
 }
 
 static void
-prepare(LevelBuilder *builder, const Dictionary *values, const int64 *rows)
+find_groups(LevelBuilder *builder, const Dictionary *values, const int64 *rows)
 {
 	Quantiles *own = builder->own;
 	uint32 size = dictionary_size(values) - dictionary_has_null(values);
-	uint64 *number = palloc(sizeof(uint64) * Max(size, 1));
 	int64 total = 0, before = 0;
 
+	own->number = palloc(sizeof(uint64) * Max(size, 1));
 	own->start = palloc(sizeof(Datum) * Max(size, 1));
 	for (uint32 code = 0; code < size; code++)
 		total += rows != NULL ? rows[code] : 1;
@@ -100,16 +103,84 @@ prepare(LevelBuilder *builder, const Dictionary *values, const int64 *rows)
 		uint64 group = group_of(before, here, total, own->groups[0]);
 		bool isnull;
 
-		if (own->n == 0 || group != number[own->n - 1])
+		if (own->n == 0 || group != own->number[own->n - 1])
 		{
-			number[own->n] = group;
+			own->number[own->n] = group;
 			own->start[own->n++] = dictionary_value(values, code, &isnull);
 		}
 		before += here;
 	}
+}
+
+static void
+prepare(LevelBuilder *builder, const Dictionary *values, const int64 *rows)
+{
+	Quantiles *own = builder->own;
+
+	if (!own->kept)
+		find_groups(builder, values, rows);
 	for (int h = 0; h < builder->nlevels; h++)
-		make_level(builder, h, number);
-	pfree(number);
+		make_level(builder, h, own->number);
+}
+
+/* ---- bounds that are kept ---- */
+
+/* Of each group its number, and where it begins: of the first one nobody needs to know. */
+static char **
+bounds(const LevelBuilder *builder, int *n)
+{
+	const Quantiles *own = builder->own;
+	char **texts = palloc(sizeof(char *) * 2 * (Size) Max(own->n, 1));
+	int nest = plain_text_begin();
+	Oid function;
+	bool isvarlena;
+
+	getTypeOutputInfo(builder->column->type, &function, &isvarlena);
+	for (uint32 i = 0; i < own->n; i++)
+	{
+		texts[2 * i] = psprintf(UINT64_FORMAT, own->number[i]);
+		texts[2 * i + 1] = i > 0 ? OidOutputFunctionCall(function, own->start[i]) : NULL;
+	}
+	plain_text_end(nest);
+	*n = 2 * (int) own->n;
+	return texts;
+}
+
+/* Numbers ascend, and so do values: else somebody has written into them. */
+static bool
+in_order(const LevelBuilder *builder, uint32 i)
+{
+	const Quantiles *own = builder->own;
+
+	return own->number[i] < (uint64) own->groups[0] && (i == 0 || own->number[i] > own->number[i - 1]) &&
+		   (i < 2 || DatumGetInt32(FunctionCall2Coll(&own->order->cmp_proc_finfo, builder->column->collation,
+													 own->start[i - 1], own->start[i])) < 0);
+}
+
+static void
+keep(LevelBuilder *builder, char **texts, int n)
+{
+	Quantiles *own = builder->own;
+	int nest = plain_text_begin();
+	Oid function, element;
+
+	getTypeInputInfo(builder->column->type, &function, &element);
+	own->number = palloc(sizeof(uint64) * Max(n, 1));
+	own->start = palloc0(sizeof(Datum) * Max(n, 1));
+	own->kept = n > 0 && n % 2 == 0;
+	for (int i = 0; 2 * i < n && own->kept; i++)
+	{
+		own->kept = texts[2 * i] != NULL && (i == 0 || texts[2 * i + 1] != NULL);
+		if (!own->kept)
+			break;
+		own->number[i] = strtou64(texts[2 * i], NULL, 10);
+		if (i > 0)
+			own->start[i] =
+				OidInputFunctionCall(function, texts[2 * i + 1], element, builder->column->typmod);
+		own->kept = in_order(builder, (uint32) i);
+	}
+	own->n = own->kept ? (uint32) n / 2 : 0;
+	plain_text_end(nest);
 }
 
 /* The last group that does not begin after it; what is before all of them is in the first one. */
@@ -174,6 +245,8 @@ builder_quantile(const char *name, const SourceColumn *column, const int *groups
 	builder_of_ranges(builder);
 	builder->prepare = prepare;
 	builder->levels = levels;
+	builder->bounds = bounds;
+	builder->keep = keep;
 	builder->own = own;
 	return builder;
 }

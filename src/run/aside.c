@@ -42,7 +42,7 @@ static bool
 is_for_workers(const Run *run)
 {
 	return !counts_persons(run) && run->source->masks == NULL && run->request->key == NULL &&
-		   run->request->partition_by == NULL;
+		   run->request->partition_by == NULL && (run->request->types == NULL || run->source->nkept == 0);
 }
 
 /*

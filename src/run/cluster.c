@@ -9,6 +9,7 @@
 #include "write/show.h"
 #include "run/args.h"
 #include "run/freeform.h"
+#include "run/stable.h"
 
 #include <math.h>
 
@@ -295,11 +296,12 @@ check_request(Request *request)
 				 "Each record has the kept values of its own row, and no match is as likely as another: a "
 				 "share of their values would be no chance."),
 			 errhint("The methods of kanon_cluster that make classes take them, 'mondrian' say.")));
-	if (method->relaxed && request->stable)
+	stable_refuse_populations(request);
+	if (method->relaxed && request->published)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("method \"%s\" cannot stay near the release before", method->name),
+						errmsg("method \"%s\" cannot be published night after night", method->name),
 						errdetail("%s", NO_CLASSES_TO_KEEP),
-						errhint("Leave stable out, or take a method that makes classes.")));
+						errhint("Take a method that makes classes, such as 'mondrian'.")));
 	if (method->relaxed && request->class_column != NULL)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("method \"%s\" makes no classes that could be classified", method->name),

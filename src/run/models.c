@@ -56,10 +56,21 @@ found(const Model *model, const char *name, Others *others)
 const Model *
 model_find(const char *name)
 {
-	Others others = {.nearest = nearest_to(name)};
+	Others others = {.nearest = nearest_to(name)}, drawn = others;
+	const Model *model;
 
 	initStringInfo(&others.known);
-	return found(find(models, name, &others), name, &others);
+	initStringInfo(&drawn.known);
+	model = find(models, name, &others);
+	if (model == NULL && find(unpublished_models, name, &drawn) != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("solver \"%s\" cannot be published night after night", name),
+			 errdetail("Each release is drawn anew: whoever keeps several intersects them, or averages out "
+					   "what was drawn."),
+			 errhint("Publish one release by kanon_%s, and no other of the same rows.", name)));
+	return found(model, name, &others);
 }
 
 const Model *

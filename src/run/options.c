@@ -410,7 +410,7 @@ request_of_json(Request *request, const Model *model, Jsonb *options)
 	bool nulls[OPTIONS];
 	bool given[OPTIONS] = {false};
 	int64 k = request->k;
-	bool stable = request->stable;
+	bool stable = request->stable, published = request->published;
 
 	if (!JB_ROOT_IS_OBJECT(options))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("options must be a JSON object"),
@@ -419,6 +419,7 @@ request_of_json(Request *request, const Model *model, Jsonb *options)
 	request_init(request, model);
 	request->k = k;
 	request->stable = stable;
+	request->published = published;
 	options_of_json(model, options, values, nulls, given);
 	for (Option option = 0; option < OPTIONS; option++)
 	{

@@ -122,7 +122,7 @@ put_flows(Part *part)
 
 /* A row goes to a random place in a class, or is left over; each row left of its type is as likely as any other. */
 static void
-place_row(void *arg, uint32 type, uint64 random, const Datum *kept, const bool *nulls)
+place_row(void *arg, uint32 type, const Deal *deal, const Datum *kept, const bool *nulls)
 {
 	Part *part = arg;
 	PartedRows *parted = part->parted;
@@ -136,7 +136,7 @@ place_row(void *arg, uint32 type, uint64 random, const Datum *kept, const bool *
 		total += part->to_come[f];
 	if (total <= 0)
 		raise_source_changed();
-	pick = random % (uint64) total;
+	pick = deal->random % (uint64) total;
 	while (pick >= (uint64) part->to_come[flow])
 		pick -= (uint64) part->to_come[flow++];
 	part->to_come[flow]--;
@@ -160,7 +160,8 @@ place_rows(Part *part, Keyed *from, int64 nrows)
 	const Source *source = part->parted->run->source;
 	const KanonRelease *release = &part->release;
 	Border *border = part->parted->run->border;
-	Split *split = split_begin(keyed_columns(from), KEYED_BEFORE, source->nkept, part->problem.seed);
+	Split *split = split_begin(keyed_columns(from), KEYED_BEFORE, source->nkept, part->problem.seed, NULL);
+	const Deal alone = {.before = NO_CLASS_BEFORE};
 	size_t flow = 0;
 	uint32 type = 0;
 	int64 of_type = 0;
@@ -189,7 +190,7 @@ place_rows(Part *part, Keyed *from, int64 nrows)
 		if (part->first_flow[type + 1] - part->first_flow[type] > 1)
 			split_put(split, type, row->kept, row->nulls);
 		else
-			place_row(part, type, 0, row->kept, row->nulls);
+			place_row(part, type, &alone, row->kept, row->nulls);
 	}
 	split_end(split, place_row, part);
 	border_pfree(border, part->first_flow);

@@ -10,6 +10,7 @@
 #include "run/parted.h"
 #include "run/partition.h"
 #include "run/run.h"
+#include "run/stable.h"
 
 #define PATTERN_OPTIONS                                                                                    \
 	(TAKES_COMMON | TAKES(PATTERNS) | TAKES(GAP) | TAKES(EFFORT) | TAKES(LEVEL_COST) | TAKES(TIME_LIMIT) | \
@@ -91,6 +92,7 @@ choose_solver(Request *request)
 	const KanonSolver *solver = &kanon_solvers[word_among(request->method, "method", method_names(), NULL)];
 
 	refuse_other_k(solver, request->k, "'ilp' proves its optimum for every k.");
+	stable_refuse_populations(request);
 	request->solve = solver->solve;
 }
 
@@ -180,6 +182,7 @@ choose_clustering(Request *request)
 			 errhint(
 				 "List the patterns, each for one cluster, twice for two; or rules, of which each allowed "
 				 "pattern is for one.")));
+	stable_refuse_populations(request);
 	request->recorded_method = recorded[method];
 	request->solve = solves[method];
 }

@@ -176,6 +176,11 @@ struct Request
 	const char *types;           /* which row type is in which class; NULL: nobody asks */
 	Oid like;     /* a table of the release before: this one is of the same kind; or InvalidOid */
 	Oid previous; /* types of the release before, or InvalidOid */
+	const char *
+		definition; /* as text: what else decides about the release; NULL: nobody asks whether anything has changed */
+	const bytea *seen; /* the digest of the release before, or NULL */
+	Jsonb *bounds;     /* of hierarchies, as releases before had them (kept_bounds.h), or NULL */
+	bool published;    /* a publication asks; as k and stable there before the options are */
 
 	/* options; NULL and so on where none was given and the model has no default */
 	char *method;
@@ -208,7 +213,7 @@ struct Request
 	ArrayType *keep;
 	ArrayType *allow_identifying;
 	Jsonb *mask;
-	bytea *mask_key; /* a publication's, of masks that last; or NULL */
+	bytea *mask_key; /* a publication's secret, of masks that last and of who is dealt where; or NULL */
 	ArrayType *weights;
 	Jsonb *hierarchies;
 	LevelCost level_cost;

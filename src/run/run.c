@@ -17,6 +17,8 @@
 #include "run/args.h"
 #include "run/aside.h"
 #include "run/histories.h"
+#include "run/changes.h"
+#include "run/kept_bounds.h"
 #include "run/identifiers.h"
 #include "run/parted.h"
 #include "run/stable.h"
@@ -168,6 +170,7 @@ open_beside(Run *run)
 	privacy_populations(run->request->privacy, run->source);
 	privacy_columns(run->request->privacy, run->source);
 	source_hierarchies(run->source, run->request->hierarchies);
+	kept_bounds_take(run);
 }
 
 /* What the request says of the source's columns. */
@@ -339,9 +342,9 @@ write_target(Run *run)
 		parted_write(run);
 		return;
 	}
-	/* as it was solved: what is protected today may go back to its class */
-	if (run->request->types != NULL)
-		stable_write(run);
+	/* (with a key that is done where rows are staged) */
+	if (run->request->types != NULL && run->request->key == NULL)
+		stable_begin(run);
 	if (run->request->key != NULL)
 		successive_settle(run);
 	run->suppressed = suppressed_share(run);
@@ -356,6 +359,8 @@ write_target(Run *run)
 							  written, expected));
 	if (written != expected)
 		elog(ERROR, "wrote " INT64_FORMAT " rows instead of " INT64_FORMAT, written, expected);
+	if (run->request->types != NULL && run->request->key == NULL)
+		stable_end(run);
 }
 
 static void
@@ -443,6 +448,9 @@ begin(Request *request, bool whole)
 	PopActiveSnapshot();
 	histories_snapshot(request);
 	steps->set_up(run);
+	look_for_changes(run);
+	if (run->unchanged)
+		return run;
 	if (request->target != NULL)
 	{
 		run->target = target_resolve(request->target, run->columns, request->replace, request->mark);
@@ -456,6 +464,8 @@ begin(Request *request, bool whole)
 	steps->read(run);
 	run->record.read_ms = lap_ms(&run->clock);
 	steps->ready(run);
+	if (request->definition != NULL)
+		run->bounds = kept_bounds_tell(run);
 	return run;
 }
 
@@ -533,6 +543,8 @@ solved(Request *request)
 {
 	Run *run = begin(request, true);
 
+	if (run->unchanged)
+		return run;
 	run_solve(run);
 	tell_solved(run);
 	return run;
@@ -562,7 +574,7 @@ solved_protected(Request *request)
 	Run *run = begin(request, true);
 	int nest = -1;
 
-	while (!try_protected(run))
+	while (!run->unchanged && !try_protected(run))
 	{
 		run_end(run);
 		if (nest < 0)
@@ -584,7 +596,7 @@ run_request(Request *request)
 	const Steps *steps = steps_of(request);
 	Run *run = request->histories != NULL ? solved_protected(request) : solved(request);
 
-	if (run->target == NULL)
+	if (run->target == NULL || run->unchanged)
 		return run;
 	steps->write(run);
 	target_distribute(run->target);

@@ -56,6 +56,12 @@ struct Run
 	ArrayType *may_name;        /* kept columns that are called like names of persons; NULL: there are none */
 	bool near;                  /* it has stayed near the release before: of all others nothing is known */
 	const double *metric_bound; /* of a lattice whose best node is not proven; NULL: no such */
+	struct Company *company;    /* which rows were where, of a release that stays near others; or NULL */
+	struct BulkWriter *state;   /* what the next release starts from, while it is written */
+	struct RelationData *state_table;
+	Jsonb *bounds;  /* of hierarchies, for the next release; or NULL */
+	bytea *digest;  /* of all that was read, when the request has a definition; or NULL */
+	bool unchanged; /* it is that of the release before: nothing was made */
 
 	int64 number;                     /* of the run, once its classes are recorded */
 	bool whole;                       /* it goes through all steps */
@@ -67,7 +73,7 @@ struct Run
 
 /*
  * Reads, solves, measures, and unless the request has no target, writes, verifies
- * and records.  Until run_end the outcome stands, and SPI is connected.
+ * and records; nothing of that when the run is `unchanged`.  Until run_end the outcome stands, and SPI is connected.
  */
 extern Run *run_request(Request *request);
 extern void run_end(Run *run);

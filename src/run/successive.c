@@ -10,6 +10,7 @@
 #include "core/util/fault.h"
 #include "run/successive.h"
 #include "run/histories.h"
+#include "run/stable.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "host/random.h"
@@ -112,7 +113,7 @@ with_key(const Run *run)
 	Source *copy = palloc(sizeof(Source));
 
 	*copy = *run->source;
-	copy->nkept += run->request->histories != NULL ? 2 : 1;
+	copy->nkept += successive_columns(run->request);
 	return copy;
 }
 
@@ -131,9 +132,13 @@ stage(Run *run)
 	staged->numbered = true;
 	types.source = with_key(run);
 	target_create(staged, types.source);
+	if (run->request->types != NULL)
+		stable_begin(run);
 	written = target_write(staged, &types, &run->problem, &run->release, run->border);
 	if (written != run->types->nrows - run->release.dropped)
 		elog(ERROR, "wrote " INT64_FORMAT " rows", written);
+	if (run->request->types != NULL)
+		stable_end(run);
 	CommandCounterIncrement();
 	run->staged = staged;
 }
@@ -196,6 +201,8 @@ successive_protect(Run *run)
 		return true;
 	run_utility(psprintf("DROP TABLE %s", run->staged->building));
 	run_utility(psprintf("DROP TABLE %s", run->target->building));
+	if (run->request->types != NULL)
+		run_utility(psprintf("DROP TABLE %s", run->request->types));
 	return false;
 }
 

@@ -38,4 +38,11 @@ extern void check_keys(Oid relid, const char *key, Oid persons);
 /* The equality that makes two keys one person, as an operator in SQL. */
 extern char *key_equality(Oid relid, const char *key);
 
+/* Columns of the source behind those that are kept: of protected persons the row's number, and the key. */
+static inline int
+successive_columns(const Request *request)
+{
+	return request->key == NULL ? 0 : request->histories != NULL ? 2 : 1;
+}
+
 #endif

@@ -6,21 +6,33 @@
  * differ in kept values alone, is drawn here.  To who knows not both the seed and
  * all these rows, every way of dealing them out is as likely as any other; and the
  * same rows with the same seed are dealt out alike, in whatever order they come.
+ *
+ * In a publication each row is drawn by itself, under its secret, and finds the class
+ * that it was in before (company.h): another row's change is no reason to go elsewhere.
  */
 #ifndef KANON_SPLIT_H
 #define KANON_SPLIT_H
 
 #include "postgres.h"
 
+#include "write/company.h"
+
 #include "access/tupdesc.h"
 
 typedef struct Split Split;
 
-/* Deals out one row, by a random number. */
-typedef void (*SplitDeal)(void *arg, uint32 type, uint64 random, const Datum *kept, const bool *nulls);
+/* How one row is dealt out. */
+typedef struct Deal
+{
+	uint64 random;
+	uint32 before; /* the class of the release before that it was in, or NO_CLASS_BEFORE */
+	RowMark mark;  /* with a company */
+} Deal;
 
-/* The kept columns are attributes first + 1 .. first + nkept of desc. */
-extern Split *split_begin(TupleDesc desc, int first, int nkept, uint64 seed);
+typedef void (*SplitDeal)(void *arg, uint32 type, const Deal *deal, const Datum *kept, const bool *nulls);
+
+/* The kept columns are attributes first + 1 .. first + nkept of desc.  company: NULL, or that of a publication. */
+extern Split *split_begin(TupleDesc desc, int first, int nkept, uint64 seed, Company *company);
 
 extern void split_put(Split *split, uint32 type, const Datum *kept, const bool *nulls);
 

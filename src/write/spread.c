@@ -113,6 +113,8 @@ hashes_differently(Oid type)
 static const char *
 obstacle(const Target *target, const Source *source, const KanonProblem *problem)
 {
+	if (target->company != NULL)
+		return "Which rows were in which class of the release before is known here.";
 	if (source->masks != NULL)
 		return masks_any(source) ? "Kept columns are masked."
 								 : "Equal values of a kept column can look different.";

@@ -21,6 +21,8 @@ typedef struct Target
 	TableKind kind; /* what it will be when it is written */
 	bool mark;      /* with KANON_MARK_COLUMN */
 	bool numbered;  /* with KANON_TYPE_COLUMN and KANON_CLASS_COLUMN; never published */
+
+	struct Company *company; /* of a publication that knows which row was where; or NULL */
 } Target;
 
 /* The column that says which pattern a row was published under. */

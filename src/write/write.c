@@ -18,6 +18,7 @@
 #include "read/dictionary.h"
 #include "read/waiting.h"
 #include "write/bulk.h"
+#include "write/company.h"
 #include "write/kept.h"
 #include "write/mask.h"
 #include "write/persons.h"
@@ -66,6 +67,8 @@ struct Writer
 	int64 *left;          /* [nflows] rows still to come */
 	int class_shift;      /* bits below the class in a key */
 	Split *split;         /* rows of types with several flows; NULL: there are none */
+	bool *noted;          /* [ntypes] the next release will know its rows; NULL: of none */
+	TupleDesc desc;       /* of a row of the source */
 	Persons *persons;     /* NULL: no rule counts them */
 	const uint32 *person; /* [ntypes] whom rows are about; NULL: no rule says */
 	KeptLook *look;       /* NULL: kept columns may identify */
@@ -84,9 +87,23 @@ raise_source_changed(void)
 		 errhint("Publish from a copy, such as a materialized view, or without kept columns.")));
 }
 
+/* The flow to the class that the row was in before, which may be another by now; or SIZE_MAX. */
+static size_t
+find_flow(const Writer *writer, size_t first, size_t end, uint32 before)
+{
+	const Company *company = writer->target->company;
+
+	if (company == NULL || before >= company->nclasses)
+		return SIZE_MAX;
+	for (size_t f = first; f < end; f++)
+		if (writer->release->flows[f].class_ == company->became[before] && writer->left[f] > 0)
+			return f;
+	return SIZE_MAX;
+}
+
 /* The flow that takes a row of this type: each row left is as likely as any other. */
 static size_t
-draw_flow(Writer *writer, uint32 type, uint64 random)
+draw_flow(Writer *writer, uint32 type, const Deal *deal)
 {
 	size_t first = type, end = (size_t) type + 1;
 	int64 total = 0;
@@ -103,7 +120,9 @@ draw_flow(Writer *writer, uint32 type, uint64 random)
 		raise_source_changed();
 	if (end - first == 1)
 		return first;
-	pick = random % (uint64) total;
+	if (find_flow(writer, first, end, deal->before) != SIZE_MAX)
+		return find_flow(writer, first, end, deal->before);
+	pick = deal->random % (uint64) total;
 	while (pick >= (uint64) writer->left[first])
 		pick -= writer->left[first++];
 	return first;
@@ -202,17 +221,19 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
  * Rows that are left out get no key.
  */
 static void
-place_row(void *arg, uint32 type, uint64 random, const Datum *kept, const bool *nulls)
+place_row(void *arg, uint32 type, const Deal *deal, const Datum *kept, const bool *nulls)
 {
 	Writer *writer = arg;
 	int nkept = writer->types->source->nkept;
-	size_t flow = draw_flow(writer, type, random);
+	size_t flow = draw_flow(writer, type, deal);
 	uint32 class_ = writer->release->flows[flow].class_;
 	uint64 key;
 
 	writer->left[flow]--;
 	if (class_ == KANON_DROPPED)
 		return;
+	if (writer->noted != NULL && writer->noted[type])
+		writer->target->company->note(writer->target->company->arg, type, class_, &deal->mark);
 	if (writer->persons != NULL)
 		persons_note(writer->persons, class_, type);
 	key = (uint64) class_ << writer->class_shift | random_draw(&writer->random) >> (64 - writer->class_shift);
@@ -236,7 +257,14 @@ take_row(Writer *writer, uint32 type, const Datum *kept, const bool *nulls)
 	if (is_split(writer, type))
 		split_put(writer->split, type, kept, nulls);
 	else
-		place_row(writer, type, 0, kept, nulls);
+	{
+		Deal deal = {.before = NO_CLASS_BEFORE};
+
+		if (writer->noted != NULL && writer->noted[type])
+			deal.mark = company_mark(writer->target->company, writer->desc, writer->types->source->ngrouped,
+									 writer->types->source->nkept, kept, nulls);
+		place_row(writer, type, &deal, kept, nulls);
+	}
 }
 
 /* A row of the source: what row types are made of, then kept columns. */
@@ -278,6 +306,26 @@ split_seed(Writer *writer)
 														: writer->problem->seed;
 }
 
+/*
+ * Rows that could go elsewhere than others of their type are those of split types and, of which new ones may be
+ * turned away, those that are suppressed and those under rules.
+ */
+static void
+find_noted(Writer *writer)
+{
+	uint32 ntypes = writer->types->ntypes;
+	bool rules = writer->problem->privacy != NULL;
+
+	writer->noted = border_palloc(writer->border, sizeof(bool) * Max(ntypes, 1));
+	for (uint32 i = 0; i < ntypes; i++)
+		writer->noted[i] = rules || is_split(writer, i);
+	for (size_t f = 0; f < writer->release->nflows; f++)
+		if (writer->release->flows[f].class_ != KANON_DROPPED &&
+			kanon_class_blank(writer->problem, writer->release, writer->release->flows[f].class_))
+			writer->noted[writer->release->flows[f].type] = true;
+	company_begin(writer->target->company);
+}
+
 /* The sorted rows are (key bigint, row type, kept columns as the source has them). */
 static void
 begin_sort(Writer *writer, TupleDesc desc)
@@ -297,7 +345,11 @@ begin_sort(Writer *writer, TupleDesc desc)
 	writer->sort = tuplesort_begin_heap(sorted, 1, &key, &less, &collation, &nulls_first, work_mem, NULL, 0);
 	writer->sorted = MakeSingleTupleTableSlot(sorted, &TTSOpsVirtual);
 	if (writer->first_flow != NULL)
-		writer->split = split_begin(desc, source->ngrouped, source->nkept, split_seed(writer));
+		writer->split =
+			split_begin(desc, source->ngrouped, source->nkept, split_seed(writer), writer->target->company);
+	writer->desc = desc;
+	if (writer->target->company != NULL)
+		find_noted(writer);
 }
 
 /* What row_key needs to know. */

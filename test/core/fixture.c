@@ -780,3 +780,42 @@ deviation(const double *expected, const double *found, int n)
 	cells--;
 	return (cbrt(sum / cells) - (1 - 2.0 / (9 * cells))) / sqrt(2.0 / (9 * cells));
 }
+
+/* The one class of a row type; *several: it has more. */
+static uint32_t
+class_of(const KanonRelease *release, uint32_t type, bool *several)
+{
+	uint32_t class_ = KANON_DROPPED;
+	int n = 0;
+
+	for (size_t f = 0; f < release->nflows; f++)
+		if (release->flows[f].type == type)
+		{
+			class_ = release->flows[f].class_;
+			n++;
+		}
+	*several = n > 1;
+	return class_;
+}
+
+bool
+stay_together(const KanonPrevious *previous, const KanonRelease *release)
+{
+	uint32_t *now = malloc(sizeof(uint32_t) * (previous->nclasses + 1));
+	bool *seen = calloc(previous->nclasses + 1, sizeof(bool));
+	bool fine = true;
+
+	for (size_t f = 0; f < previous->nflows; f++)
+	{
+		const KanonFlow *flow = &previous->flows[f];
+		bool several;
+		uint32_t class_ = class_of(release, flow->type, &several);
+
+		fine = fine && !several && (!seen[flow->class_] || now[flow->class_] == class_);
+		seen[flow->class_] = true;
+		now[flow->class_] = class_;
+	}
+	free(now);
+	free(seen);
+	return fine;
+}

@@ -137,4 +137,7 @@ extern const int adult14[14];
  */
 extern double deviation(const double *expected, const double *found, int n);
 
+/* Row types that shared a class share one, or are all left out; none that was in one class is in several. */
+extern bool stay_together(const KanonPrevious *previous, const KanonRelease *release);
+
 #endif

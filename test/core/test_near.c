@@ -353,14 +353,10 @@ among_people(void **state)
 		problem->k_map |= listed;
 		if (test.previous.nflows > 0 && solve(problem, &anew, &plain) == KANON_OK)
 		{
+			/* who of a population belongs to a class depends on all other classes: none is known to stay */
 			assert_int_equal(listed ? kanon_solve_stable(problem, &test.previous, solve, &release, &report)
 									: kanon_cluster_near(problem, &test.previous, solve, &release, &report),
-							 KANON_OK);
-			assert_true(report.cost == plain.cost && report.lower_bound == plain.lower_bound);
-			assert_int_equal(release.nclasses, anew.nclasses);
-			assert_int_equal(release.nflows, anew.nflows);
-			for (size_t f = 0; f < anew.nflows; f++)
-				assert_memory_equal(&release.flows[f], &anew.flows[f], sizeof(KanonFlow));
+							 KANON_NOT_FOUND);
 			clusters += !listed;
 			patterns += listed;
 			kanon_release_free(problem, &release);
@@ -415,7 +411,7 @@ one_flow(void **state)
 static void
 nodes_above(void **state)
 {
-	int stayed = 0, rose = 0;
+	int stayed = 0, rose = 0, hidden = 0;
 	uint64_t random = 21;
 
 	(void) state;
@@ -427,7 +423,8 @@ nodes_above(void **state)
 		KanonOutcome listed, near;
 		KanonNode *best = NULL, *before = NULL;
 		KanonPattern all, start;
-		KanonStatus status;
+		KanonStatus status, first;
+		bool suppressed = false;
 
 		case_open(&test, i % 2 == 0 ? NODES : WIDE_NODES, &random);
 		all = kanon_pattern_all(test.problem->ncolumns);
@@ -444,17 +441,25 @@ nodes_above(void **state)
 			case_close(&test);
 			continue;
 		}
-		/* of one whose rows are all suppressed that is what is known */
-		for (size_t f = 0, other = 0; f < test.previous.nflows; f++)
+		/* what was suppressed stays that, and the others are another problem */
+		for (size_t f = 0; f < test.previous.nflows; f++)
+			suppressed = suppressed || kanon_same(test.pattern[test.previous.flows[f].class_], all);
+		if (suppressed)
 		{
-			other += !kanon_same(test.pattern[test.previous.flows[f].class_], all);
-			if (f + 1 == test.previous.nflows && other == 0)
-				start = all;
+			test.full_domain.previous = &test.previous;
+			if (kanon_solve_full_domain(test.problem, &near, &release, &report) == KANON_OK)
+			{
+				assert_true(stay_together(&test.previous, &release));
+				hidden++;
+				kanon_release_free(test.problem, &release);
+			}
+			case_close(&test);
+			continue;
 		}
 		test.full_domain.explore = true;
 		test.full_domain.most_nodes = 0;
-		status = kanon_solve_full_domain(test.problem, &listed, &release, &report);
-		if (status == KANON_OK)
+		first = kanon_solve_full_domain(test.problem, &listed, &release, &report);
+		if (first == KANON_OK)
 		{
 			for (int64_t n = 0; n < listed.nodes; n++)
 			{
@@ -473,13 +478,13 @@ nodes_above(void **state)
 		test.full_domain.explore = false;
 		test.full_domain.most_nodes = i % 2 == 0 ? 0 : 0.5;
 		test.full_domain.previous = &test.previous;
-		assert_int_equal(kanon_solve_full_domain(test.problem, &near, &release, &report), status);
-		if (status == KANON_OK)
+		status = kanon_solve_full_domain(test.problem, &near, &release, &report);
+		if (status != KANON_OK)
+			assert_null(best);
+		else
 		{
 			/* with suppressed rows a node above may break what one below keeps */
-			if (best == NULL)
-				assert_true(near.proven);
-			else
+			if (best != NULL)
 			{
 				assert_false(near.proven);
 				assert_true(fabs(near.best.metric - best->metric) <= 1e-9 * (1 + fabs(best->metric)));
@@ -489,11 +494,12 @@ nodes_above(void **state)
 				rose += before == NULL;
 			}
 			kanon_release_free(test.problem, &release);
-			kanon_free(&test.host.env, listed.all);
 		}
+		if (first == KANON_OK)
+			kanon_free(&test.host.env, listed.all);
 		case_close(&test);
 	}
-	assert_true(stayed > cases(1500) / 5 && rose > cases(1500) / 20);
+	assert_true(stayed > cases(1500) / 10 && rose > cases(1500) / 40 && hidden > cases(1500) / 40);
 }
 
 /* What is left of a pattern clustering: each class as it was, each pattern as often as it is listed. */

@@ -451,6 +451,8 @@ cluster_conclude(const ClusterLayout *layout, ClusterParts *parts, KanonRelease 
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
+	release->nfollow = parts->nbecame;
+	release->follow = parts->became;
 	status = sort_flows(&conclusion, parts);
 	kanon_parts_free(env, parts);
 	release->classes = kanon_alloc(env, release->nclasses, sizeof(KanonClass));

@@ -12,9 +12,15 @@
 
 #include "cluster/clustering.h"
 
+static bool
+add(const KanonProblem *problem, ClusterParts *parts, uint32_t type, uint32_t cluster, int64_t rows)
+{
+	return cluster < KANON_MAX_TYPES && kanon_parts_add(problem->env, parts, type, cluster, rows);
+}
+
 /*
- * Each flow has as many rows as it had; rows more than there were go along to the first of the
- * type's classes, which is the cheapest.
+ * Each flow has as many rows as it had; rows more than there were begin as a cluster of their own or, where
+ * they could not be told from the others, go along to the first of the type's classes, which is the cheapest.
  */
 static KanonStatus
 start(const KanonProblem *problem, const KanonPrevious *previous, KanonPace *pace, ClusterParts *parts)
@@ -26,30 +32,27 @@ start(const KanonProblem *problem, const KanonPrevious *previous, KanonPace *pac
 	{
 		size_t first = f;
 		int64_t left = problem->rows[type];
-		int64_t more = left;
-		uint32_t cluster;
 
 		if (kanon_stop(pace, 4))
 			return KANON_CANCELLED;
-		for (size_t g = f; g < previous->nflows && previous->flows[g].type == type; g++)
-			more -= previous->flows[g].rows < more ? previous->flows[g].rows : more;
-		for (; f < previous->nflows && previous->flows[f].type == type && left > 0; f++)
+		for (; f < previous->nflows && previous->flows[f].type == type; f++)
 		{
 			int64_t rows = previous->flows[f].rows < left ? previous->flows[f].rows : left;
 
-			rows += f == first ? more : 0;
 			left -= rows;
-			if (!kanon_parts_add(problem->env, parts, type, previous->flows[f].class_, rows))
+			if (rows > 0 && !add(problem, parts, type, previous->flows[f].class_, rows))
 				return KANON_NO_MEMORY;
 		}
-		while (f < previous->nflows && previous->flows[f].type == type)
-			f++;
-		if (left == 0)
-			continue;
-		cluster = parts->nclusters++;
-		if (cluster >= KANON_MAX_TYPES || !kanon_parts_add(problem->env, parts, type, cluster, left))
+		if (left > 0 && !add(problem, parts, type,
+							 f > first && !kanon_known_by_row(previous, type) ? previous->flows[first].class_
+																			  : parts->nclusters++,
+							 left))
 			return KANON_NO_MEMORY;
 	}
+	parts->nbecame = previous->became != NULL ? previous->nclasses : 0;
+	for (uint32_t c = 0; c < parts->nbecame; c++)
+		previous->became[c] = c;
+	parts->became = previous->became;
 	return KANON_OK;
 }
 
@@ -63,12 +66,12 @@ kanon_cluster_near(const KanonProblem *problem, const KanonPrevious *previous, K
 	ClusterParts parts = {0};
 	KanonStatus status;
 
-	/* who of a population belongs to a class depends on all other classes */
-	if (previous->nflows == 0 || problem->npopulations > 0)
+	if (previous->nflows == 0)
 		return solve(problem, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
-	status = start(problem, previous, &pace, &parts);
+	/* who of a population belongs to a class depends on all other classes */
+	status = problem->npopulations == 0 ? start(problem, previous, &pace, &parts) : KANON_NOT_FOUND;
 	if (status == KANON_OK)
 		status = cluster_mend(problem, &parts, begun + problem->time_limit, release, report);
 	kanon_parts_free(env, &parts);
@@ -76,8 +79,6 @@ kanon_cluster_near(const KanonProblem *problem, const KanonPrevious *previous, K
 		status = gather_radius(problem, release, &report->cost);
 	if (status != KANON_OK)
 		kanon_release_free(problem, release);
-	if (status != KANON_OK && status != KANON_CANCELLED && status != KANON_NO_MEMORY)
-		return solve(problem, release, report);
 	/* nothing is known of other releases */
 	report->lower_bound = -INFINITY;
 	report->guarantee = 0;

@@ -78,18 +78,20 @@ find_start(FullDomain *solver)
 {
 	const KanonPrevious *previous = solver->options->previous;
 	KanonPattern all = kanon_pattern_all(solver->problem->ncolumns);
-	KanonPattern pattern = all;
-	bool one = previous != NULL && previous->nflows > 0;
+	KanonPattern pattern = KANON_NONE;
+	bool any = false;
 
-	for (size_t f = 0; one && f < previous->nflows; f++)
+	for (size_t f = 0; previous != NULL && f < previous->nflows; f++)
 	{
 		KanonPattern other = previous->pattern[previous->flows[f].class_];
 
-		one = kanon_same(pattern, all) || kanon_same(other, all) || kanon_same(other, pattern);
-		pattern = kanon_same(other, all) ? pattern : other;
+		if (kanon_same(other, all))
+			continue;
+		pattern = kanon_union(pattern, other);
+		any = true;
 	}
-	solver->search.starts = one;
-	solver->search.start = one ? pattern : KANON_NONE;
+	solver->search.starts = any;
+	solver->search.start = pattern;
 }
 
 static KanonStatus
@@ -355,16 +357,9 @@ solve(FullDomain *solver, KanonOutcome *outcome, KanonRelease *release)
 	return status;
 }
 
-/* Is it of no use to ask again without a release before? */
-static bool
-is_final(KanonStatus status)
-{
-	return status == KANON_OK || status == KANON_CANCELLED || status == KANON_NO_MEMORY;
-}
-
-static KanonStatus
-solve_with(const KanonProblem *problem, const KanonFullDomainOptions *options, KanonOutcome *outcome,
-		   KanonRelease *release, KanonReport *report)
+KanonStatus
+full_domain_solve(const KanonProblem *problem, const KanonFullDomainOptions *options, KanonOutcome *outcome,
+				  KanonRelease *release, KanonReport *report)
 {
 	KanonEnv *env = problem->env;
 	FullDomain solver = {.scratch = {.env = env},
@@ -404,11 +399,7 @@ KanonStatus
 kanon_solve_full_domain(const KanonProblem *problem, KanonOutcome *outcome, KanonRelease *release,
 						KanonReport *report)
 {
-	KanonFullDomainOptions anew = *problem->full_domain;
-	KanonStatus status = solve_with(problem, problem->full_domain, outcome, release, report);
-
-	if (anew.previous == NULL || is_final(status))
-		return status;
-	anew.previous = NULL;
-	return solve_with(problem, &anew, outcome, release, report);
+	return problem->full_domain->previous == NULL
+			   ? full_domain_solve(problem, problem->full_domain, outcome, release, report)
+			   : full_domain_near(problem, outcome, release, report);
 }

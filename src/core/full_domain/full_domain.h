@@ -79,9 +79,9 @@ typedef struct KanonFullDomainOptions
 	const KanonTeam *team; /* for KANON_SEARCH_SPEEDY, whose members call kanon_member_work; NULL: alone */
 
 	/*
-	 * Its node stays while it fulfils the rules, and then the best of those above it is
-	 * chosen, so that classes are never divided; of other nodes nothing is proven then.  Not a
-	 * release of one node, or none above it that fulfils them: there is nothing before.
+	 * Its node (of several: the lowest above all of them) stays while it fulfils the rules, and then the
+	 * best of those above it is chosen, so that classes are never divided; of other nodes nothing is proven then.
+	 * What was suppressed stays suppressed.
 	 */
 	const struct KanonPrevious *previous; /* or NULL */
 } KanonFullDomainOptions;
@@ -100,6 +100,12 @@ typedef struct KanonFullDomainOptions
  */
 extern KanonStatus kanon_solve_full_domain(const KanonProblem *problem, KanonOutcome *outcome,
 										   KanonRelease *release, KanonReport *report);
+
+/* The same by itself, and full_domain_near.c: with options->previous. */
+extern KanonStatus full_domain_solve(const KanonProblem *problem, const KanonFullDomainOptions *options,
+									 KanonOutcome *outcome, KanonRelease *release, KanonReport *report);
+extern KanonStatus full_domain_near(const KanonProblem *problem, KanonOutcome *outcome, KanonRelease *release,
+									KanonReport *report);
 
 /* Words of SQL for metric and search: their place in the enum, or -1. */
 extern const char *const kanon_metric_names[]; /* end with NULL */

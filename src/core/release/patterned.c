@@ -16,6 +16,7 @@ typedef struct Patterned
 	KanonCover cover;
 	KanonScratch scratch;
 	KanonPattern *chosen; /* [clusters] with limits; NULL: there are none */
+	KanonPattern *least;  /* [clusters] columns that each suppresses whatever its rows are; NULL: none */
 	int64_t *left;        /* how often a pattern may still be used: [npatterns], or without a list */
 	KanonPattern *slot;   /* [mask + 1] of these; -1: none, which may be used once */
 	size_t mask;
@@ -120,8 +121,20 @@ charge(const KanonShape *shape, const KanonHull *hull, uint32_t a, uint32_t b, K
 			return INFINITY;
 		return kanon_pattern_cost(p->problem, *pattern);
 	}
+	if (p->least != NULL)
+		differ = kanon_union(differ, kanon_union(p->least[a], p->least[b == KANON_NO_CLUSTER ? a : b]));
 	*pattern = kanon_cover(&p->cover, differ, &cost);
 	return kanon_same(*pattern, p->cover.index->all) ? INFINITY : cost;
+}
+
+/* Two clusters are one, which suppresses what it has to from now on. */
+static void
+merged_least(const KanonShape *shape, uint32_t into, uint32_t from, KanonPattern pattern)
+{
+	Patterned *p = shape->arg;
+
+	(void) pattern;
+	p->least[into] = kanon_union(p->least[into], p->least[from]);
 }
 
 /* Two clusters are one: of their patterns and the one that it has now, what is not used is free again. */
@@ -153,6 +166,11 @@ make_release(const Patterned *p, KanonParts *parts, KanonRelease *release)
 	KanonStatus status = kanon_taken(&scratch);
 
 	memset(release, 0, sizeof(*release));
+	release->nfollow = parts->nbecame;
+	release->follow = parts->became;
+	for (uint32_t i = 0; i < parts->nbecame && !drop; i++)
+		if (parts->became[i] == KANON_DROPPED)
+			parts->became[i] = n;
 	release->nclasses = n + 1;
 	release->classes = kanon_alloc0(env, release->nclasses, sizeof(KanonClass));
 	release->cells = kanon_alloc0(env, release->nclasses, width * sizeof(KanonCell));
@@ -208,9 +226,9 @@ open_patterned(Patterned *p, const KanonProblem *problem)
 	return kanon_cover_open(&p->cover, problem);
 }
 
-/* How often each pattern may be used, less what the clusters of a release have: as often as it is listed, of rules once. */
+/* How often each pattern may be used: as often as it is listed, of rules once; room for so many clusters. */
 static KanonStatus
-limit_patterns(Patterned *p, const KanonRelease *release)
+count_patterns(Patterned *p, uint32_t nclusters)
 {
 	const KanonMask *mask = &p->problem->mask;
 	size_t n = p->cover.npatterns;
@@ -218,13 +236,13 @@ limit_patterns(Patterned *p, const KanonRelease *release)
 	if (mask->list == NULL)
 	{
 		/* a merger has one that is new, at most */
-		for (n = 64; n / 4 < (size_t) release->nclasses + 1; n *= 2)
+		for (n = 64; n / 4 < (size_t) nclusters + 1; n *= 2)
 			;
 		p->mask = n - 1;
 		p->slot = kanon_take(&p->scratch, n, sizeof(KanonPattern));
 	}
 	p->left = kanon_take(&p->scratch, n, sizeof(int64_t));
-	p->chosen = kanon_take(&p->scratch, (size_t) release->nclasses + 1, sizeof(KanonPattern));
+	p->chosen = kanon_take(&p->scratch, (size_t) nclusters + 1, sizeof(KanonPattern));
 	if (p->scratch.failed)
 		return KANON_NO_MEMORY;
 	for (size_t i = 0; i < n; i++)
@@ -233,12 +251,25 @@ limit_patterns(Patterned *p, const KanonRelease *release)
 		for (size_t j = 0; j < mask->nlist && mask->list != NULL; j++)
 			p->left[i] += kanon_same(mask->list[j], p->cover.patterns[i]);
 	}
-	for (uint32_t f = 0; f < release->nclasses; f++)
-	{
-		p->chosen[f] = release->classes[f].pattern;
-		add_left(p, p->chosen[f], -1);
-	}
 	return KANON_OK;
+}
+
+static void
+choose(Patterned *p, uint32_t cluster, KanonPattern pattern)
+{
+	p->chosen[cluster] = pattern;
+	add_left(p, pattern, -1);
+}
+
+/* The clusters are the classes of a release. */
+static KanonStatus
+limit_patterns(Patterned *p, const KanonRelease *release)
+{
+	KanonStatus status = count_patterns(p, release->nclasses);
+
+	for (uint32_t c = 0; c < release->nclasses && status == KANON_OK; c++)
+		choose(p, c, release->classes[c].pattern);
+	return status;
 }
 
 static void
@@ -270,7 +301,11 @@ mend_parts(Patterned *p, bool once, double end, KanonParts *parts, KanonRelease 
 	if (once)
 		shape.merged = merged;
 	else
+	{
 		shape.weight = p->cover.weight;
+		shape.merged = p->least != NULL ? merged_least : NULL;
+		shape.whole = p->least != NULL;
+	}
 	status = kanon_repair(&shape, parts, report);
 	return status == KANON_OK ? make_release(p, parts, release) : status;
 }
@@ -306,4 +341,129 @@ kanon_mend(const KanonPlain *plain, const KanonRelease *solved, bool once, doubl
 	if (status == KANON_OK)
 		status = mend_parts(&p, once, end, &parts, release, report);
 	return end_mending(&p, &parts, status, release, report);
+}
+
+/* ---- clusters that are there already ---- */
+
+/* What the clusters hold. */
+typedef struct Content
+{
+	size_t width;
+	KanonHull *hull; /* [clusters * width] */
+	int64_t *rows;   /* [clusters] */
+} Content;
+
+static void
+take_in(const Patterned *p, Content *content, uint32_t cluster, const KanonFlow *flow)
+{
+	KanonHull *hull = content->hull + cluster * content->width;
+
+	for (size_t c = 0; c < content->width; c++)
+	{
+		uint32_t code = p->problem->columns[c].code[flow->type];
+
+		hull[c].low = code < hull[c].low ? code : hull[c].low;
+		hull[c].high = code > hull[c].high ? code : hull[c].high;
+	}
+	content->rows[cluster] += flow->rows;
+}
+
+static KanonStatus
+open_content(Patterned *p, const KanonParts *parts, Content *content)
+{
+	content->width = (size_t) p->problem->ncolumns;
+	content->hull = kanon_take(&p->scratch, parts->nclusters, content->width * sizeof(KanonHull));
+	content->rows = kanon_take0(&p->scratch, parts->nclusters, sizeof(int64_t));
+	if (p->scratch.failed)
+		return KANON_NO_MEMORY;
+	for (size_t i = 0; i < parts->nclusters * content->width; i++)
+		content->hull[i] = (KanonHull){UINT32_MAX, 0};
+	for (size_t f = 0; f < parts->nflows; f++)
+		if (parts->flows[f].class_ != KANON_DROPPED)
+			take_in(p, content, parts->flows[f].class_, &parts->flows[f]);
+	return KANON_OK;
+}
+
+/* Rows of no cluster go where that costs the least: a pattern that is free for both has to be found. */
+static KanonStatus
+place(Patterned *p, const KanonParts *parts, Content *content, KanonFlow *flow)
+{
+	double least = INFINITY;
+	uint32_t best = KANON_NO_CLUSTER;
+	KanonPattern chosen = KANON_NONE;
+
+	for (uint32_t i = 0; i < parts->nclusters; i++)
+	{
+		KanonPattern differ = p->chosen[i], pattern;
+		double cost;
+
+		if (content->rows[i] == 0)
+			continue;
+		for (size_t c = 0; c < content->width; c++)
+		{
+			KanonHull hull = content->hull[i * content->width + c];
+			uint32_t code = p->problem->columns[c].code[flow->type];
+
+			if (hull.low != hull.high || hull.low != code)
+				kanon_add(&differ, (int) c);
+		}
+		if (!cover_once(p, differ, i, KANON_NO_CLUSTER, &pattern))
+			continue;
+		cost = (double) (content->rows[i] + flow->rows) * kanon_pattern_cost(p->problem, pattern) -
+			   (double) content->rows[i] * kanon_pattern_cost(p->problem, p->chosen[i]);
+		if (cost < least)
+		{
+			least = cost;
+			best = i;
+			chosen = pattern;
+		}
+	}
+	if (best == KANON_NO_CLUSTER)
+		return KANON_NOT_FOUND;
+	add_left(p, p->chosen[best], 1);
+	choose(p, best, chosen);
+	take_in(p, content, best, flow);
+	flow->class_ = best;
+	return KANON_OK;
+}
+
+/* Each cluster has its pattern, and every row a cluster. */
+static KanonStatus
+use_patterns(Patterned *p, KanonParts *parts, const KanonPattern *pattern)
+{
+	KanonPace pace = kanon_pace(p->problem->env, "rules");
+	Content content;
+	KanonStatus status = count_patterns(p, parts->nclusters);
+
+	if (status == KANON_OK)
+		status = open_content(p, parts, &content);
+	for (uint32_t i = 0; i < parts->nclusters && status == KANON_OK; i++)
+		if (content.rows[i] > 0)
+			choose(p, i, pattern[i]);
+		else
+			p->chosen[i] = pattern[i];
+	for (size_t f = 0; f < parts->nflows && status == KANON_OK; f++)
+	{
+		if (parts->flows[f].class_ == KANON_DROPPED)
+			status = place(p, parts, &content, &parts->flows[f]);
+		if (kanon_stop(&pace, 8 * (uint64_t) parts->nclusters))
+			status = KANON_CANCELLED;
+	}
+	return status;
+}
+
+KanonStatus
+kanon_mend_parts(const KanonProblem *problem, KanonParts *parts, KanonPattern *least, bool once, double end,
+				 KanonRelease *release, KanonReport *report)
+{
+	Patterned p = {.problem = problem};
+	KanonStatus status = open_patterned(&p, problem);
+
+	memset(release, 0, sizeof(*release));
+	if (status == KANON_OK && once)
+		status = use_patterns(&p, parts, least);
+	p.least = once ? NULL : least;
+	if (status == KANON_OK)
+		status = mend_parts(&p, once, end, parts, release, report);
+	return end_mending(&p, parts, status, release, report);
 }

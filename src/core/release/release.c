@@ -279,6 +279,10 @@ rebuild_classes(Finish *finish, uint32_t *order, uint32_t *renumber)
 			classes[kept - 1].rows += release->classes[order[i]].rows;
 		renumber[order[i]] = kept - 1;
 	}
+	for (uint32_t i = 0; i < release->nfollow; i++)
+		if (release->follow[i] != KANON_DROPPED)
+			release->follow[i] =
+				release->classes[release->follow[i]].rows > 0 ? renumber[release->follow[i]] : KANON_DROPPED;
 	if (order_graph(finish, order, nclasses, renumber, kept) != KANON_OK)
 	{
 		kanon_free(env, classes);

@@ -257,13 +257,21 @@ remember(Candidate *best, int *nbest, Candidate candidate)
 	best[at] = candidate;
 }
 
+/* Would the rest have too few rows with that cluster, and others have to join it whole? */
+static bool
+rest_lacks(const Repair *r, uint32_t cluster)
+{
+	return r->shape->whole && kanon_rest_strict(r->problem) &&
+		   r->held.rows[r->n] + r->held.rows[cluster] < kanon_least_rows(r->problem);
+}
+
 /* The clusters with which a broken one would lose least. */
 static int
 find_candidates(Repair *r, uint32_t broken, Candidate *best)
 {
 	const KanonShape *shape = r->shape;
 	double mine = (double) r->held.rows[broken] * r->charge[broken];
-	double worst = (double) r->held.rows[broken] * shape->rest - mine;
+	double worst = rest_lacks(r, broken) ? INFINITY : (double) r->held.rows[broken] * shape->rest - mine;
 	int nbest = 0;
 
 	for (int side = 0; side < 2; side++)
@@ -355,7 +363,8 @@ mend(Repair *r, uint32_t broken)
 	}
 	if (r->cancelled)
 		return KANON_CANCELLED;
-	if (r->shape->rest < INFINITY && (chosen < 0 || best[chosen].more > rest))
+	/* (a rest of whole clusters that would be too few draws others after it, whatever these lose) */
+	if (r->shape->rest < INFINITY && (chosen < 0 || (best[chosen].more > rest && !rest_lacks(r, broken))))
 	{
 		repair_to_rest(r, broken);
 		return KANON_OK;
@@ -483,6 +492,13 @@ write_back(Repair *r)
 	r->held.length[r->n] = one_more ? n : KANON_DROPPED;
 	if (one_more)
 		r->parts->pattern[n++] = kanon_pattern_all(r->problem->ncolumns);
+	for (uint32_t i = 0; i < r->parts->nbecame; i++)
+	{
+		uint32_t cluster =
+			r->parts->became[i] == KANON_DROPPED ? r->n : held_by(&r->held, r->parts->became[i]);
+
+		r->parts->became[i] = r->held.rows[cluster] > 0 ? r->held.length[cluster] : KANON_DROPPED;
+	}
 	for (size_t f = 0, end = r->parts->nflows; f < end; f++)
 	{
 		KanonFlow *flow = &r->parts->flows[f];

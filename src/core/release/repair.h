@@ -51,6 +51,10 @@ typedef struct KanonParts
 	uint32_t nclusters;
 	KanonPattern
 		*pattern; /* [nclusters] when they are mended: columns that do not show their one value; else NULL */
+
+	/* Clusters that are followed, KANON_DROPPED: the rest; and what they are when they are mended: [nbecame], others' */
+	uint32_t nbecame;
+	uint32_t *became;
 } KanonParts;
 
 /* False when memory is short. */
@@ -91,6 +95,9 @@ typedef struct KanonShape
 		*weight; /* [columns] what a row loses by each whose hull has several values, at least; or NULL */
 	KanonPattern ranged; /* columns whose hull is shown, or may be, where they have several values */
 
+	/* Clusters are never divided, and no row leaves the rest: who was together with others stays with them. */
+	bool whole;
+
 	/*
 	 * What a row loses in no class.  INFINITY: every row has to be in one.  Such rows are the
 	 * rest, which is checked as problem->residual says.
@@ -121,5 +128,13 @@ extern KanonStatus kanon_repair(const KanonShape *shape, KanonParts *parts, Kano
  */
 extern KanonStatus kanon_mend(const KanonPlain *plain, const KanonRelease *solved, bool once, double end,
 							  KanonRelease *release, KanonReport *report);
+
+/*
+ * The same of clusters that are there already, which suppress at least the columns of least[nclusters].  Those
+ * that may be classes stay, the others are merged as they are.  once: each has that very pattern, and rows of no
+ * cluster go where they cost the least.  parts is empty afterwards.
+ */
+extern KanonStatus kanon_mend_parts(const KanonProblem *problem, KanonParts *parts, KanonPattern *least,
+									bool once, double end, KanonRelease *release, KanonReport *report);
 
 #endif

@@ -455,6 +455,11 @@ repair_rest(Repair *r, bool *changed)
 	if (rest_keeps(r, NOBODY))
 		return KANON_OK;
 	*changed = true;
+	if (r->shape->whole)
+	{
+		status = add_clusters(r);
+		return status != KANON_OK ? status : rest_keeps(r, NOBODY) ? KANON_OK : KANON_REST_FORBIDDEN;
+	}
 	joining = kanon_take0(&r->scratch, 1, sizeof(Joining));
 	if (joining == NULL)
 		return KANON_NO_MEMORY;

@@ -1,23 +1,41 @@
 /*
  * stable.c: a release that stays near the one before.
  *
- * Who compares two releases learns from whatever changes between them (Fung,
- * Wang, Fu, Pei, "Anonymity for continuous data publishing", EDBT 2008), so a row type
- * stays in its class as long as the class may be one.  The rows of other classes,
- * and new ones, are a problem of their own, which any solver solves; what comes
- * out dearer than a class that stays and fits goes there afterwards.
+ * Who keeps several releases intersects them: whoever shared a class with somebody before and
+ * does no longer, although neither has changed, is one candidate less (Fung, Wang, Fu, Pei,
+ * "Anonymity for continuous data publishing", EDBT 2008).  So classes of rows that are still
+ * there may be merged and are never divided:
  *
- * In pattern clusterings each listed pattern is one class's.  Classes that stay use theirs up,
- * so rows go first to such classes as they fit, and what is left has the other patterns.
+ * - a class keeps its rows and what it shows, as long as it may be one;
+ * - rows that are new join a class that takes their row type, first such as lack rows, where
+ *   the rules allow it; the others are a problem of their own, which any solver solves, but
+ *   what comes out dearer than a class that stays and takes them goes there;
+ * - a class that may be none any more is merged as a whole with what loses the least by it, or
+ *   is suppressed as a whole (release/repair.c, release/patterned.c).
+ *
+ * In pattern clusterings each listed pattern is one class's: classes use theirs up, rows go
+ * first to such as they fit, and what is left has the other patterns.
  */
 #include <math.h>
 #include <string.h>
 
 #include "privacy/allowed.h"
 #include "model/mask.h"
-#include "release/fill.h"
 #include "release/part.h"
-#include "util/sort.h"
+#include "release/repair.h"
+#include "release/shown_classes.h"
+
+#define NONE UINT32_MAX
+
+/* Rows that are new in a class. */
+typedef struct Joiner
+{
+	uint32_t type;
+	uint32_t next; /* of the same class, or NONE */
+	int64_t rows;
+	size_t from; /* the flow of the solved rest that they were; SIZE_MAX: none */
+	bool bound;  /* they cannot be told from rows of the class */
+} Joiner;
 
 typedef struct Stable
 {
@@ -30,23 +48,26 @@ typedef struct Stable
 	bool once; /* patterns are used up */
 
 	/* of the classes before */
-	int64_t *class_rows; /* [nclasses] rows that stay; 0: the class goes */
-	uint32_t *sample;    /* [nclasses] a row type in it */
-	int64_t *take;       /* [nflows] rows that stay */
+	int64_t *take;    /* [nflows] rows that stay */
+	size_t *first;    /* [nclasses + 1] */
+	uint32_t *member; /* [nflows] flows, by class */
+	int64_t *rows;    /* [nclasses] joiners among them */
+	uint32_t *joiner; /* [nclasses] the first, or NONE */
+	bool *fits;       /* [nclasses] it may have the pattern that it had */
+	bool *stays;      /* [nclasses] it is a class */
+	Joiner *joiners;  /* [njoiners] */
+	size_t njoiners, room_joiners;
+	uint32_t *types; /* of a class at hand */
+	int64_t *counts;
+	size_t room_types, room_counts;
 
 	/* what is left */
-	int64_t *left; /* [ntypes] */
-	uint32_t nrest;
+	int64_t *left; /* [ntypes] rows that are in no class */
 	KanonPart rest;
-	KanonRelease solved;  /* of the rest */
+	KanonRelease solved; /* of the rest */
+	bool is_solved;
 	KanonPattern *unused; /* [nunused] patterns that the rest has, when they are used up */
 	size_t nunused;
-	uint32_t *joined; /* [ntypes] the place in `kept` of the class that a row type goes to; or NULL */
-
-	/* classes that stay, in order of cost, pattern and what they show */
-	uint32_t nkept;
-	uint32_t *kept;   /* [nkept] */
-	uint32_t *number; /* [nclasses] in the release */
 } Stable;
 
 static bool
@@ -61,9 +82,33 @@ cost_of(const Stable *s, KanonPattern pattern)
 	return kanon_pattern_cost(s->problem, pattern);
 }
 
+/* Fully suppressed rows are the rest, but of a clustering. */
+static bool
+is_blank(const Stable *s, uint32_t class_)
+{
+	return !s->once && kanon_same(s->previous->pattern[class_], s->all);
+}
+
+/* ---- rows of classes ---- */
+
+static KanonStatus
+join(Stable *s, uint32_t class_, uint32_t type, int64_t rows, size_t from, bool bound)
+{
+	Joiner *joiner;
+
+	if (!kanon_enlarge(s->env, &s->joiners, &s->room_joiners, s->njoiners + 1, sizeof(Joiner)))
+		return KANON_NO_MEMORY;
+	joiner = &s->joiners[s->njoiners];
+	*joiner = (Joiner){.type = type, .next = s->joiner[class_], .rows = rows, .from = from, .bound = bound};
+	s->joiner[class_] = (uint32_t) s->njoiners++;
+	s->rows[class_] += rows;
+	return KANON_OK;
+}
+
 /*
- * Each flow takes as many rows as it had.  Rows more than there were go along to
- * the cheapest of the type's classes.
+ * Each flow keeps its rows; of a type that has fewer the last ones lack them.  Rows more than
+ * there were go along to the cheapest of the type's classes; where rows are known one by one not to such as show
+ * nothing.
  */
 static KanonStatus
 distribute(Stable *s)
@@ -74,8 +119,7 @@ distribute(Stable *s)
 	for (uint32_t type = 0; type < s->problem->ntypes; type++)
 	{
 		int64_t left = s->problem->rows[type];
-		size_t cheapest = f;
-		size_t first = f;
+		uint32_t cheapest = NONE;
 
 		if (stop(s, 4))
 			return KANON_CANCELLED;
@@ -84,21 +128,161 @@ distribute(Stable *s)
 			const KanonFlow *flow = &previous->flows[f];
 
 			s->take[f] = flow->rows < left ? flow->rows : left;
+			s->rows[flow->class_] += s->take[f];
 			left -= s->take[f];
-			if (cost_of(s, previous->pattern[flow->class_]) <
-				cost_of(s, previous->pattern[previous->flows[cheapest].class_]))
-				cheapest = f;
+			if (!(kanon_known_by_row(s->previous, type) && is_blank(s, flow->class_)) &&
+				(cheapest == NONE ||
+				 cost_of(s, previous->pattern[flow->class_]) < cost_of(s, previous->pattern[cheapest])))
+				cheapest = flow->class_;
 		}
-		if (f > first)
-			s->take[cheapest] += left;
+		s->left[type] = left;
+		if (left > 0 && cheapest != NONE)
+		{
+			KanonStatus status =
+				join(s, cheapest, type, left, SIZE_MAX, !kanon_known_by_row(s->previous, type));
+
+			if (status != KANON_OK)
+				return status;
+			s->left[type] = 0;
+		}
 	}
 	return KANON_OK;
+}
+
+/* The flows of each class, one after the other, by a counting sort. */
+static void
+list_members(Stable *s)
+{
+	const KanonPrevious *previous = s->previous;
+
+	for (size_t f = 0; f < previous->nflows; f++)
+		s->first[previous->flows[f].class_ + 1]++;
+	for (uint32_t c = 0; c < previous->nclasses; c++)
+		s->first[c + 1] += s->first[c];
+	for (size_t f = 0; f < previous->nflows; f++)
+		s->member[s->first[previous->flows[f].class_]++] = (uint32_t) f;
+	for (uint32_t c = previous->nclasses; c > 0; c--)
+		s->first[c] = s->first[c - 1];
+	s->first[0] = 0;
+}
+
+static KanonStatus
+add_type(Stable *s, size_t *n, uint32_t type, int64_t rows)
+{
+	if (!kanon_enlarge(s->env, &s->types, &s->room_types, *n + 1, sizeof(uint32_t)) ||
+		!kanon_enlarge(s->env, &s->counts, &s->room_counts, *n + 1, sizeof(int64_t)))
+		return KANON_NO_MEMORY;
+	s->types[*n] = type;
+	s->counts[(*n)++] = rows;
+	return KANON_OK;
+}
+
+/* Lists the rows that have stayed in a class, and those that cannot be told from them. */
+static KanonStatus
+list_stayed(Stable *s, uint32_t class_, size_t *n, int64_t *rows)
+{
+	KanonStatus status = KANON_OK;
+
+	*n = 0;
+	*rows = 0;
+	for (size_t m = s->first[class_]; m < s->first[class_ + 1] && status == KANON_OK; m++)
+		if (s->take[s->member[m]] > 0)
+		{
+			status = add_type(s, n, s->previous->flows[s->member[m]].type, s->take[s->member[m]]);
+			*rows += s->take[s->member[m]];
+		}
+	for (uint32_t j = s->joiner[class_]; j != NONE && status == KANON_OK; j = s->joiners[j].next)
+		if (s->joiners[j].bound)
+		{
+			status = add_type(s, n, s->joiners[j].type, s->joiners[j].rows);
+			*rows += s->joiners[j].rows;
+		}
+	return status == KANON_OK && stop(s, 16 * (*n + 1)) ? KANON_CANCELLED : status;
+}
+
+/* A joiner is turned away: back to the solved rest, or in no class. */
+static void
+turn_away(Stable *s, uint32_t class_, const Joiner *joiner)
+{
+	s->rows[class_] -= joiner->rows;
+	if (joiner->from == SIZE_MAX)
+		s->left[joiner->type] += joiner->rows;
+	else
+		s->solved.flows[joiner->from].rows = joiner->rows;
+}
+
+/*
+ * Is it a class?  One that may be one without those who are new gets no more of them than it may have;
+ * one that may not takes whoever fits.
+ */
+static KanonStatus
+settle(Stable *s, uint32_t class_)
+{
+	size_t nstayed, n;
+	int64_t stayed, rows;
+	uint32_t at = s->joiner[class_];
+	KanonStatus status = list_stayed(s, class_, &nstayed, &stayed);
+
+	n = nstayed;
+	for (uint32_t j = at; j != NONE && status == KANON_OK; j = s->joiners[j].next)
+		if (!s->joiners[j].bound)
+			status = add_type(s, &n, s->joiners[j].type, s->joiners[j].rows);
+	if (status != KANON_OK)
+		return status;
+	s->stays[class_] = kanon_class_allowed(s->problem, s->types, s->counts, n, s->rows[class_]);
+	if (s->stays[class_] || at == NONE ||
+		!kanon_class_allowed(s->problem, s->types, s->counts, nstayed, stayed))
+		return stop(s, 16 * (n + 1)) ? KANON_CANCELLED : KANON_OK;
+	s->stays[class_] = true;
+	s->joiner[class_] = NONE;
+	n = nstayed;
+	rows = stayed;
+	while (at != NONE)
+	{
+		Joiner *joiner = &s->joiners[at];
+		uint32_t next = joiner->next;
+
+		s->types[n] = joiner->type;
+		s->counts[n] = joiner->rows;
+		if (joiner->bound)
+		{
+			joiner->next = s->joiner[class_];
+			s->joiner[class_] = at;
+		}
+		else if (kanon_class_allowed(s->problem, s->types, s->counts, n + 1, rows + joiner->rows))
+		{
+			joiner->next = s->joiner[class_];
+			s->joiner[class_] = at;
+			rows += joiner->rows;
+			n++;
+		}
+		else
+			turn_away(s, class_, joiner);
+		if (stop(s, 16 * (n + 1)))
+			return KANON_CANCELLED;
+		at = next;
+	}
+	return KANON_OK;
+}
+
+static KanonStatus
+settle_all(Stable *s)
+{
+	KanonStatus status = KANON_OK;
+
+	for (uint32_t c = 0; c < s->previous->nclasses && status == KANON_OK; c++)
+		if (s->rows[c] > 0 && !is_blank(s, c))
+			status = settle(s, c);
+	return status;
 }
 
 /* Takes a pattern out of those that are left; false: it is none of them. */
 static bool
 use_up(Stable *s, KanonPattern pattern)
 {
+	/* of rules each is there once, and no class before shares its own */
+	if (s->problem->mask.list == NULL)
+		return true;
 	for (size_t i = 0; i < s->nunused; i++)
 		if (kanon_same(s->unused[i], pattern))
 		{
@@ -108,255 +292,132 @@ use_up(Stable *s, KanonPattern pattern)
 	return false;
 }
 
-/*
- * Classes that may not be one any more get no rows.  The members of each are
- * listed one after the other, by a counting sort of the flows.
- */
+/* Which classes may have the pattern that they had. */
 static KanonStatus
-drop_classes(Stable *s, const KanonMaskIndex *mask, size_t *end, uint32_t *types, int64_t *counts)
+look_at_patterns(Stable *s)
 {
-	const KanonProblem *problem = s->problem;
-	const KanonPrevious *previous = s->previous;
-
-	for (size_t f = 0; f < previous->nflows; f++)
-		end[previous->flows[f].class_ + 1]++;
-	for (uint32_t c = 0; c < previous->nclasses; c++)
-		end[c + 1] += end[c];
-	for (size_t f = 0; f < previous->nflows; f++)
-	{
-		size_t place = end[previous->flows[f].class_]++;
-
-		types[place] = previous->flows[f].type;
-		counts[place] = s->take[f];
-	}
-	for (uint32_t c = 0; c < previous->nclasses; c++)
-	{
-		size_t from = c == 0 ? 0 : end[c - 1];
-
-		if (stop(s, 16 * (end[c] - from) + 4))
-			return KANON_CANCELLED;
-		if (!kanon_mask_contains(mask, previous->pattern[c]) ||
-			!kanon_class_allowed(problem, types + from, counts + from, end[c] - from, s->class_rows[c]) ||
-			(s->once && !use_up(s, previous->pattern[c])))
-			s->class_rows[c] = 0;
-	}
-	return KANON_OK;
-}
-
-/* Which classes stay, and what is left then. */
-static KanonStatus
-choose_classes(Stable *s)
-{
-	const KanonProblem *problem = s->problem;
-	const KanonPrevious *previous = s->previous;
-	size_t mark = kanon_mark(&s->scratch);
-	size_t *end = kanon_take0(&s->scratch, (size_t) previous->nclasses + 1, sizeof(size_t));
-	uint32_t *types = kanon_take(&s->scratch, previous->nflows, sizeof(uint32_t));
-	int64_t *counts = kanon_take(&s->scratch, previous->nflows, sizeof(int64_t));
 	KanonMaskIndex *mask = NULL;
-	KanonStatus status = kanon_taken(&s->scratch);
+	KanonStatus status = kanon_mask_open(s->problem, &mask);
 
-	for (size_t f = 0; f < previous->nflows; f++)
+	for (uint32_t c = 0; c < s->previous->nclasses && status == KANON_OK; c++)
 	{
-		s->class_rows[previous->flows[f].class_] += s->take[f];
-		s->sample[previous->flows[f].class_] = previous->flows[f].type;
+		s->fits[c] = s->rows[c] > 0 && kanon_mask_contains(mask, s->previous->pattern[c]);
+		if (s->once && s->rows[c] > 0 && !(s->fits[c] && use_up(s, s->previous->pattern[c])))
+			status = KANON_NOT_FOUND;
+		if (stop(s, 4))
+			status = KANON_CANCELLED;
 	}
-	if (status == KANON_OK)
-		status = kanon_mask_open(problem, &mask);
-	if (status == KANON_OK)
-		status = drop_classes(s, mask, end, types, counts);
 	kanon_mask_close(mask);
-	kanon_release(&s->scratch, mark);
-	if (status != KANON_OK)
-		return status;
-	memcpy(s->left, problem->rows, sizeof(int64_t) * problem->ntypes);
-	for (size_t f = 0; f < previous->nflows; f++)
-	{
-		if (s->class_rows[previous->flows[f].class_] == 0)
-			s->take[f] = 0;
-		s->left[previous->flows[f].type] -= s->take[f];
-	}
-	return stop(s, previous->nflows) ? KANON_CANCELLED : KANON_OK;
+	return status;
 }
 
-/* Are rows of the type left, which have not joined a class? */
-static bool
-is_rest(const Stable *s, uint32_t type)
-{
-	return s->left[type] > 0 && (s->joined == NULL || s->joined[type] == s->nkept);
-}
-
-/* The rows that are left as a problem of their own. */
+/* Those that show something they may show, and are classes or are not. */
 static KanonStatus
-make_rest(Stable *s)
+list_shown(Stable *s, bool stays, ShownClasses *shown)
 {
-	const KanonProblem *problem = s->problem;
-	uint32_t *type;
-	int64_t *rows;
-	KanonStatus status;
+	uint32_t n = s->previous->nclasses;
 
-	for (uint32_t i = 0; i < problem->ntypes; i++)
-		if (is_rest(s, i))
-			s->nrest++;
-	type = kanon_take(&s->scratch, s->nrest, sizeof(uint32_t));
-	rows = kanon_take(&s->scratch, s->nrest, sizeof(int64_t));
+	*shown = (ShownClasses){.problem = s->problem, .pattern = s->previous->pattern};
+	shown->class_ = kanon_take(&s->scratch, n, sizeof(uint32_t));
+	shown->sample = kanon_take(&s->scratch, n, sizeof(uint32_t));
 	if (s->scratch.failed)
 		return KANON_NO_MEMORY;
-	s->nrest = 0;
-	for (uint32_t i = 0; i < problem->ntypes; i++)
-		if (is_rest(s, i))
+	for (uint32_t c = 0; c < n; c++)
+		if (s->rows[c] > 0 && s->fits[c] && s->stays[c] == stays && !is_blank(s, c))
 		{
-			type[s->nrest] = i;
-			rows[s->nrest++] = s->left[i];
+			shown->sample[c] = s->previous->flows[s->member[s->first[c]]].type;
+			shown->class_[shown->n++] = c;
 		}
-	status = kanon_part_open(problem, s->nrest, type, rows, &s->scratch, &s->pace, &s->rest);
+	return shown_order(shown, &s->scratch);
+}
+
+/* Row types in no class go to the cheapest of these that takes them. */
+static KanonStatus
+join_classes(Stable *s, bool stays)
+{
+	ShownClasses shown;
+	KanonStatus status = list_shown(s, stays, &shown);
+
+	for (uint32_t type = 0; type < s->problem->ntypes && shown.n > 0 && status == KANON_OK; type++)
+	{
+		uint64_t work = 4;
+		uint32_t to = s->left[type] > 0 ? shown_find(&shown, type, INFINITY, &work) : SHOWN_NONE;
+
+		if (stop(s, work))
+			return KANON_CANCELLED;
+		if (to == SHOWN_NONE)
+			continue;
+		status = join(s, to, type, s->left[type], SIZE_MAX, false);
+		s->left[type] = 0;
+	}
+	return status == KANON_OK ? settle_all(s) : status;
+}
+
+/* ---- the rest ---- */
+
+/* Rows in no class are a problem of their own, of which rows may be left. */
+static KanonStatus
+solve_rest(Stable *s, KanonSolve solve)
+{
+	const KanonProblem *problem = s->problem;
+	uint32_t *type = kanon_take(&s->scratch, problem->ntypes, sizeof(uint32_t));
+	int64_t *rows = kanon_take(&s->scratch, problem->ntypes, sizeof(int64_t));
+	int64_t total = 0;
+	uint32_t n = 0;
+	KanonReport report;
+	KanonStatus status;
+
+	if (s->scratch.failed)
+		return KANON_NO_MEMORY;
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		if (s->left[i] > 0)
+		{
+			type[n] = i;
+			total += rows[n++] = s->left[i];
+		}
+	if (total < kanon_least_rows(problem) || n == 0 || (s->once && s->nunused == 0))
+		return KANON_OK;
+	status = kanon_part_open(problem, n, type, rows, &s->scratch, &s->pace, &s->rest);
+	if (status != KANON_OK)
+		return status;
 	if (s->once)
 	{
 		s->rest.problem.mask.list = s->unused;
 		s->rest.problem.mask.nlist = s->nunused;
 	}
-	return status;
-}
-
-/* What two row types show under a pattern, the first column that differs deciding. */
-static int
-compare_shown(const KanonProblem *problem, KanonPattern pattern, uint32_t a, uint32_t b)
-{
-	for (int c = 0; c < problem->ncolumns; c++)
-	{
-		uint32_t left = problem->columns[c].code[a];
-		uint32_t right = problem->columns[c].code[b];
-
-		if (!kanon_has(pattern, c) && left != right)
-			return left < right ? -1 : 1;
-	}
-	return 0;
-}
-
-static int
-compare_patterns(const Stable *s, KanonPattern a, KanonPattern b)
-{
-	double left = cost_of(s, a);
-	double right = cost_of(s, b);
-
-	if (left != right)
-		return left < right ? -1 : 1;
-	return kanon_order(a, b);
-}
-
-static int
-compare_kept(const void *a, const void *b, void *arg)
-{
-	const Stable *s = arg;
-	uint32_t left = *(const uint32_t *) a;
-	uint32_t right = *(const uint32_t *) b;
-	int order = compare_patterns(s, s->previous->pattern[left], s->previous->pattern[right]);
-
-	return order != 0
-			   ? order
-			   : compare_shown(s->problem, s->previous->pattern[left], s->sample[left], s->sample[right]);
-}
-
-static KanonStatus
-order_kept(Stable *s)
-{
-	uint32_t *spare;
-
-	s->kept = kanon_take(&s->scratch, s->previous->nclasses, sizeof(uint32_t));
-	spare = kanon_take(&s->scratch, s->previous->nclasses, sizeof(uint32_t));
-	if (s->scratch.failed)
-		return KANON_NO_MEMORY;
-	for (uint32_t c = 0; c < s->previous->nclasses; c++)
-		if (s->class_rows[c] > 0)
-			s->kept[s->nkept++] = c;
-	kanon_sort(s->kept, spare, s->nkept, sizeof(uint32_t), compare_kept, s);
-	kanon_drop(&s->scratch, spare);
-	for (uint32_t i = 0; i < s->nkept; i++)
-		s->number[s->kept[i]] = i;
+	else
+		s->rest.problem.residual = KANON_RESIDUAL_DROP;
+	memset(&report, 0, sizeof(report));
+	status = solve(&s->rest.problem, &s->solved, &report);
+	s->is_solved = status == KANON_OK;
+	if (status == KANON_CANCELLED || status == KANON_NO_MEMORY)
+		return status;
+	for (uint32_t i = 0; i < n && s->is_solved; i++)
+		s->left[type[i]] = 0;
 	return KANON_OK;
 }
 
-/*
- * The cheapest class that stays, costs less than `limit` and takes this type; as
- * a place in `kept`, nkept for none.  One binary search for each pattern.
- */
-static uint32_t
-find_kept(const Stable *s, uint32_t type, double limit, uint64_t *work)
-{
-	uint32_t first = 0;
-
-	while (first < s->nkept)
-	{
-		KanonPattern pattern = s->previous->pattern[s->kept[first]];
-		uint32_t low = first, high = s->nkept;
-
-		if (cost_of(s, pattern) >= limit)
-			return s->nkept;
-		/* the end of this pattern's classes, then the type among them */
-		while (low < high)
-		{
-			uint32_t middle = low + (high - low) / 2;
-
-			if (compare_patterns(s, s->previous->pattern[s->kept[middle]], pattern) > 0)
-				high = middle;
-			else
-				low = middle + 1;
-		}
-		for (uint32_t end = low, begin = first; begin < end;)
-		{
-			uint32_t middle = begin + (end - begin) / 2;
-			int order = compare_shown(s->problem, pattern, s->sample[s->kept[middle]], type);
-
-			if (order == 0)
-				return middle;
-			if (order < 0)
-				begin = middle + 1;
-			else
-				end = middle;
-		}
-		*work += (uint64_t) s->problem->ncolumns * 8;
-		first = low;
-	}
-	return s->nkept;
-}
-
-/* Row types that are left go to the cheapest class that stays and takes them. */
-static KanonStatus
-join_first(Stable *s)
-{
-	s->joined = kanon_take(&s->scratch, s->problem->ntypes, sizeof(uint32_t));
-	if (s->joined == NULL)
-		return KANON_NO_MEMORY;
-	for (uint32_t type = 0; type < s->problem->ntypes; type++)
-	{
-		uint64_t work = 4;
-
-		s->joined[type] = s->left[type] > 0 ? find_kept(s, type, INFINITY, &work) : s->nkept;
-		if (stop(s, work))
-			return KANON_CANCELLED;
-	}
-	return KANON_OK;
-}
-
-/* May rows leave a class of the rest?  (Without rules beyond k.) */
+/* May rows leave a class of the rest?  Under rules whole classes are not asked: they are mended. */
 static bool
 may_leave(const Stable *s, uint32_t class_, int64_t rows)
 {
-	const KanonClass *from;
+	int64_t left;
 
 	if (class_ == KANON_DROPPED)
 		return true;
-	from = &s->solved.classes[class_];
-	return from->rows == rows || kanon_class_allowed(s->problem, NULL, NULL, 0, from->rows - rows) ||
-		   (kanon_same(from->pattern, s->all) &&
-			(s->problem->residual == KANON_RESIDUAL_SUPPRESS || kanon_fills(s->problem)));
+	left = s->solved.classes[class_].rows - rows;
+	return left == 0 || left >= kanon_least_rows(s->problem) ||
+		   kanon_same(s->solved.classes[class_].pattern, s->all);
 }
 
 /* Flows of the rest into classes that stay and are cheaper. */
 static KanonStatus
-join_kept(Stable *s)
+join_cheaper(Stable *s)
 {
-	for (size_t f = 0; f < s->solved.nflows; f++)
+	ShownClasses shown;
+	KanonStatus status = list_shown(s, true, &shown);
+
+	for (size_t f = 0; f < s->solved.nflows && shown.n > 0 && status == KANON_OK; f++)
 	{
 		KanonFlow *flow = &s->solved.flows[f];
 		bool dropped = flow->class_ == KANON_DROPPED;
@@ -365,127 +426,153 @@ join_kept(Stable *s)
 
 		if (!may_leave(s, flow->class_, flow->rows))
 			continue;
-		to = find_kept(s, s->rest.type[flow->type],
-					   cost_of(s, dropped ? s->all : s->solved.classes[flow->class_].pattern), &work);
+		to = shown_find(&shown, s->rest.type[flow->type],
+						dropped ? INFINITY : cost_of(s, s->solved.classes[flow->class_].pattern), &work);
 		if (stop(s, work))
 			return KANON_CANCELLED;
-		if (to == s->nkept)
+		if (to == SHOWN_NONE)
 			continue;
 		if (!dropped)
 			s->solved.classes[flow->class_].rows -= flow->rows;
-		/* numbers from here on are those of the release: the rest's classes come after */
-		flow->class_ = s->solved.nclasses + to;
+		status = join(s, to, s->rest.type[flow->type], flow->rows, f, false);
+		flow->rows = 0;
 	}
-	return KANON_OK;
+	return status == KANON_OK ? settle_all(s) : status;
 }
 
-/* Both together. */
+/* ---- both together ---- */
+
 static KanonStatus
-merge(Stable *s, KanonRelease *release)
+add_part(Stable *s, KanonParts *parts, uint32_t type, uint32_t cluster, int64_t rows)
 {
-	const KanonProblem *problem = s->problem;
+	if (rows == 0)
+		return KANON_OK;
+	if (stop(s, 4))
+		return KANON_CANCELLED;
+	return kanon_parts_add(s->env, parts, type, cluster, rows) ? KANON_OK : KANON_NO_MEMORY;
+}
+
+/* Rows that are in no class begin as a cluster for each row type; of a clustering they are in none. */
+static KanonStatus
+add_alone(Stable *s, KanonParts *parts, uint32_t type, int64_t rows)
+{
+	if (rows == 0)
+		return KANON_OK;
+	if (!s->once && parts->nclusters >= KANON_MAX_TYPES)
+		return KANON_TOO_LARGE;
+	return add_part(s, parts, type, s->once ? KANON_DROPPED : parts->nclusters++, rows);
+}
+
+/*
+ * Classes before come first, then those of the rest, then row types alone.  (Joiners of a class that shows nothing
+ * are in the rest, as it is.)
+ */
+static KanonStatus
+gather(Stable *s, KanonParts *parts)
+{
 	const KanonPrevious *previous = s->previous;
-	uint32_t nsolved = s->solved.nclasses;
-	size_t ncolumns = (size_t) problem->ncolumns;
-	size_t n = 0;
+	KanonStatus status = KANON_OK;
 
-	release->classes = kanon_alloc0(s->env, (size_t) nsolved + s->nkept, sizeof(KanonClass));
-	release->cells = kanon_alloc0(s->env, (size_t) nsolved + s->nkept, sizeof(KanonCell) * ncolumns);
-	release->flows =
-		kanon_alloc(s->env, previous->nflows + s->solved.nflows + (s->joined != NULL ? problem->ntypes : 0),
-					sizeof(KanonFlow));
-	if (release->classes == NULL || release->cells == NULL || release->flows == NULL)
-		return KANON_NO_MEMORY;
-	release->nclasses = nsolved + s->nkept;
-	if (nsolved > 0)
+	parts->nclusters = previous->nclasses + s->solved.nclasses;
+	parts->nbecame = previous->became != NULL ? previous->nclasses : 0;
+	parts->became = previous->became;
+	for (uint32_t c = 0; c < parts->nbecame; c++)
+		previous->became[c] = is_blank(s, c) ? KANON_DROPPED : c;
+	for (size_t f = 0; f < previous->nflows && status == KANON_OK; f++)
+		status = add_part(s, parts, previous->flows[f].type,
+						  is_blank(s, previous->flows[f].class_) ? KANON_DROPPED : previous->flows[f].class_,
+						  s->take[f]);
+	for (uint32_t c = 0; c < previous->nclasses && status == KANON_OK; c++)
+		for (uint32_t j = s->joiner[c]; j != NONE && status == KANON_OK; j = s->joiners[j].next)
+			status = add_part(s, parts, s->joiners[j].type, is_blank(s, c) ? KANON_DROPPED : c,
+							  s->joiners[j].rows);
+	for (size_t f = 0; f < s->solved.nflows && status == KANON_OK; f++)
 	{
-		memcpy(release->classes, s->solved.classes, sizeof(KanonClass) * nsolved);
-		memcpy(release->cells, s->solved.cells, sizeof(KanonCell) * ncolumns * nsolved);
-	}
-	for (uint32_t i = 0; i < s->nkept; i++)
-	{
-		KanonCell *cell = release->cells + ncolumns * (nsolved + i);
-		KanonPattern pattern = previous->pattern[s->kept[i]];
+		const KanonFlow *flow = &s->solved.flows[f];
+		uint32_t type = s->rest.type[flow->type];
 
-		if (stop(s, ncolumns))
-			return KANON_CANCELLED;
-		release->classes[nsolved + i].pattern = pattern;
-		for (int c = 0; c < problem->ncolumns; c++)
-			if (!kanon_has(pattern, c))
-			{
-				cell[c].show = KANON_SHOW_VALUE;
-				cell[c].code = problem->columns[c].code[s->sample[s->kept[i]]] & KANON_MAX_TYPES;
-			}
+		if (flow->class_ == KANON_DROPPED)
+			status = add_alone(s, parts, type, flow->rows);
+		else if (!s->once && kanon_same(s->solved.classes[flow->class_].pattern, s->all))
+			status = add_part(s, parts, type, KANON_DROPPED, flow->rows);
+		else
+			status = add_part(s, parts, type, previous->nclasses + flow->class_, flow->rows);
 	}
-	for (size_t f = 0; f < previous->nflows; f++)
-		if (s->take[f] > 0)
-		{
-			release->flows[n].type = previous->flows[f].type;
-			release->flows[n].class_ = nsolved + s->number[previous->flows[f].class_];
-			release->flows[n++].rows = s->take[f];
-		}
-	for (uint32_t type = 0; type < problem->ntypes && s->joined != NULL; type++)
-		if (s->joined[type] < s->nkept)
-		{
-			release->flows[n].type = type;
-			release->flows[n].class_ = nsolved + s->joined[type];
-			release->flows[n++].rows = s->left[type];
-		}
-	for (size_t f = 0; f < s->solved.nflows; f++, n++)
+	for (uint32_t type = 0; type < s->problem->ntypes && status == KANON_OK; type++)
+		status = add_alone(s, parts, type, s->left[type]);
+	return status;
+}
+
+/* What each cluster suppresses at least: what it did. */
+static KanonStatus
+conclude(Stable *s, double end, KanonRelease *release, KanonReport *report)
+{
+	KanonParts parts = {0};
+	KanonStatus status = gather(s, &parts);
+	KanonPattern *least = NULL;
+
+	if (status == KANON_OK)
 	{
-		release->flows[n] = s->solved.flows[f];
-		release->flows[n].type = s->rest.type[s->solved.flows[f].type];
+		least = kanon_alloc0(s->env, (size_t) parts.nclusters + 1, sizeof(KanonPattern));
+		status = least != NULL ? KANON_OK : KANON_NO_MEMORY;
 	}
-	release->nflows = n;
-	return stop(s, n) ? KANON_CANCELLED : KANON_OK;
+	for (uint32_t c = 0; c < parts.nclusters && status == KANON_OK; c++)
+		least[c] = c < s->previous->nclasses ? s->previous->pattern[c]
+				   : c < s->previous->nclasses + s->solved.nclasses
+					   ? s->solved.classes[c - s->previous->nclasses].pattern
+					   : KANON_NONE;
+	if (status == KANON_OK)
+		status = kanon_mend_parts(s->problem, &parts, least, s->once, end, release, report);
+	kanon_parts_free(s->env, &parts);
+	kanon_free(s->env, least);
+	return status;
 }
 
 static KanonStatus
-solve_near(Stable *s, KanonSolve solve, KanonRelease *release, KanonReport *report)
+set_up(Stable *s)
 {
 	const KanonPrevious *previous = s->previous;
-	KanonStatus status;
 
-	s->class_rows = kanon_take0(&s->scratch, previous->nclasses, sizeof(int64_t));
-	s->sample = kanon_take0(&s->scratch, previous->nclasses, sizeof(uint32_t));
-	s->number = kanon_take0(&s->scratch, previous->nclasses, sizeof(uint32_t));
 	s->take = kanon_take0(&s->scratch, previous->nflows, sizeof(int64_t));
+	s->member = kanon_take(&s->scratch, previous->nflows, sizeof(uint32_t));
+	s->first = kanon_take0(&s->scratch, (size_t) previous->nclasses + 1, sizeof(size_t));
+	s->rows = kanon_take0(&s->scratch, previous->nclasses, sizeof(int64_t));
+	s->joiner = kanon_take(&s->scratch, previous->nclasses, sizeof(uint32_t));
+	s->fits = kanon_take0(&s->scratch, previous->nclasses, sizeof(bool));
+	s->stays = kanon_take0(&s->scratch, previous->nclasses, sizeof(bool));
 	s->left = kanon_take(&s->scratch, s->problem->ntypes, sizeof(int64_t));
-	if (s->once)
+	if (s->once && s->problem->mask.list != NULL)
 	{
 		s->nunused = s->problem->mask.nlist;
 		s->unused = kanon_take(&s->scratch, s->nunused, sizeof(KanonPattern));
 	}
 	if (s->scratch.failed)
 		return KANON_NO_MEMORY;
-	if (s->once)
+	if (s->nunused > 0)
 		memcpy(s->unused, s->problem->mask.list, sizeof(KanonPattern) * s->nunused);
-	status = distribute(s);
+	memset(s->joiner, 0xff, sizeof(uint32_t) * previous->nclasses);
+	list_members(s);
+	return distribute(s);
+}
+
+static KanonStatus
+solve_near(Stable *s, KanonSolve solve, double end, KanonRelease *release, KanonReport *report)
+{
+	KanonStatus status = set_up(s);
+
 	if (status == KANON_OK)
-		status = choose_classes(s);
+		status = look_at_patterns(s);
 	if (status == KANON_OK)
-		status = order_kept(s);
+		status = settle_all(s);
+	if (status == KANON_OK)
+		status = join_classes(s, false);
 	if (status == KANON_OK && s->once)
-		status = join_first(s);
+		status = join_classes(s, true);
 	if (status == KANON_OK)
-		status = make_rest(s);
-	if (status == KANON_OK && s->nrest > 0 && s->once && s->nunused == 0)
-		status = KANON_NOT_FOUND;
-	/* rows of the classes that stay may fill it up, in the end */
-	if (kanon_fills(s->problem))
-		s->rest.problem.residual = KANON_RESIDUAL_SUPPRESS;
-	if (status == KANON_OK && s->nrest > 0)
-		status = solve(&s->rest.problem, &s->solved, report);
-	/* who comes to a class that keeps other rules, or leaves one, may break them */
-	if (status == KANON_OK && s->problem->privacy == NULL && !s->once)
-		status = join_kept(s);
-	if (status == KANON_OK)
-		status = merge(s, release);
-	if (status == KANON_OK)
-		status = kanon_release_finish(s->problem, release, report);
-	if (status != KANON_OK)
-		kanon_release_free(s->problem, release);
-	return status;
+		status = solve_rest(s, solve);
+	if (status == KANON_OK && !s->once)
+		status = join_cheaper(s);
+	return status == KANON_OK ? conclude(s, end, release, report) : status;
 }
 
 static KanonStatus
@@ -501,19 +588,21 @@ solve_stable(const KanonProblem *problem, const KanonPrevious *previous, bool on
 				.pace = kanon_pace(env, "staying near the release before"),
 				.all = kanon_pattern_all(problem->ncolumns),
 				.once = once};
-	KanonStatus status;
+	KanonStatus status = KANON_NOT_FOUND;
 
-	/* who of a population belongs to a class depends on all other classes */
-	if (problem->npopulations > 0 || (once && problem->mask.list == NULL))
+	if (previous->nflows == 0)
 		return solve(problem, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
-	status = solve_near(&s, solve, release, report);
+	/* who of a population belongs to a class depends on all other classes */
+	if (problem->npopulations == 0)
+		status = solve_near(&s, solve, start + problem->time_limit, release, report);
 	kanon_release_free(problem, &s.solved);
 	kanon_part_close(&s.rest);
+	kanon_free(env, s.joiners);
+	kanon_free(env, s.types);
+	kanon_free(env, s.counts);
 	kanon_scratch_free(&s.scratch);
-	if (status != KANON_OK && status != KANON_CANCELLED && status != KANON_NO_MEMORY)
-		return solve(problem, release, report);
 	/* no bound of the rest's is one for the whole */
 	report->lower_bound = -INFINITY;
 	report->guarantee = 0;

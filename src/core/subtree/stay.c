@@ -21,11 +21,12 @@ node_shown(const Cut *cut, KanonPattern pattern, int qi, uint32_t type)
 }
 
 /*
- * Where the cut was: nodes that were shown, and those that had one at or below them.  A value
- * that was not there shows what the others beside it did.
+ * Where the cut was: nodes that were shown, those that had one at or below them, and those of which a value was
+ * shown by one above them (of another tree than that is, since hierarchies change).  A value that was not there shows
+ * what the others beside it did.
  */
 static KanonStatus
-find_cut(Cut *cut, const KanonPrevious *previous, bool *shown, bool *known)
+find_cut(Cut *cut, const KanonPrevious *previous, bool *shown, bool *known, bool *covered)
 {
 	const CutTrees *trees = cut->trees;
 
@@ -38,6 +39,10 @@ find_cut(Cut *cut, const KanonPrevious *previous, bool *shown, bool *known)
 			if (kanon_stop(cut->pace, 4))
 				return KANON_CANCELLED;
 			shown[node] = true;
+			for (uint32_t below =
+					 trees->at[trees->first[q]][cut->problem->columns[trees->first[q]].code[flow->type]];
+				 below != node; below = trees->node[below].parent)
+				covered[below] = true;
 			for (; !known[node]; node = trees->node[node].parent)
 				known[node] = true;
 		}
@@ -45,8 +50,9 @@ find_cut(Cut *cut, const KanonPrevious *previous, bool *shown, bool *known)
 	{
 		uint32_t parent = trees->node[i].parent;
 
-		cut->may[i] = parent == i || (cut->may[parent] &&
-									  (!shown[parent] || (cut->scheme == KANON_SCHEME_SIBLING && known[i])));
+		cut->may[i] = parent == i ||
+					  (cut->may[parent] &&
+					   (!shown[parent] || (cut->scheme == KANON_SCHEME_SIBLING && known[i] && !covered[i])));
 	}
 	return KANON_OK;
 }
@@ -57,10 +63,11 @@ cut_stay(Cut *cut, const KanonPrevious *previous, bool *valid)
 	size_t mark = kanon_mark(cut->scratch);
 	bool *shown = kanon_take0(cut->scratch, cut->trees->nnodes, sizeof(bool));
 	bool *known = kanon_take0(cut->scratch, cut->trees->nnodes, sizeof(bool));
+	bool *covered = kanon_take0(cut->scratch, cut->trees->nnodes, sizeof(bool));
 	KanonStatus status = kanon_taken(cut->scratch);
 
 	if (status == KANON_OK)
-		status = find_cut(cut, previous, shown, known);
+		status = find_cut(cut, previous, shown, known, covered);
 	kanon_release(cut->scratch, mark);
 	memcpy(cut->lowered, cut->may, cut->trees->nnodes * sizeof(bool));
 	if (status == KANON_OK)

@@ -7,6 +7,7 @@
 
 #include "model/mask.h"
 #include "privacy/rules.h"
+#include "release/follow.h"
 #include "subtree/cut.h"
 
 const char *const kanon_subtree_names[] = {"top_down", "bottom_up", "optimal", "tds", NULL};
@@ -150,14 +151,10 @@ kanon_solve_subtree(const KanonProblem *problem, KanonRelease *release, KanonRep
 	pace.work = KANON_POLL_WORK;
 	if (problem->ntypes > 0)
 		status = solve(problem, previous, &pace, release, report);
-	/* where rules are not monotone, only a lower cut may keep them */
-	if (previous != NULL && status != KANON_OK && status != KANON_CANCELLED && status != KANON_NO_MEMORY)
-	{
-		kanon_release_free(problem, release);
-		status = solve(problem, NULL, &pace, release, report);
-	}
 	if (status != KANON_OK)
 		kanon_release_free(problem, release);
+	else if (previous != NULL)
+		kanon_follow(problem, previous, release);
 	report->seconds = env->now(env->arg) - start;
 	return status;
 }

@@ -1,0 +1,86 @@
+-- unchanged rows of a publication keep their company from release to release, and an unchanged source is one release
+CREATE SCHEMA company_test;
+SET search_path = company_test, public;
+SET client_min_messages = warning;
+-- a reader who keeps releases intersects what the class of somebody shows, while somebody else's kept value changes
+CREATE TABLE person AS SELECT i AS id, 1 AS a, 1 AS b, 1 AS c, 1 AS d, 1 AS e, CASE WHEN i = 1 THEN 2 ELSE 1 END AS f, 'ill' || i AS ill FROM generate_series(1, 40) i;
+CREATE FUNCTION left_after(pub text, nights int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    left_over bigint;
+BEGIN
+    EXECUTE format('CREATE TEMP TABLE seen AS SELECT ill FROM %I WHERE f IS NULL', pub);
+    FOR i IN 1..nights LOOP
+        UPDATE person SET ill = 'changed' || i WHERE id = 40;
+        PERFORM kanon_refresh(pub);
+        EXECUTE format('DELETE FROM seen WHERE ill NOT IN (SELECT ill FROM %I WHERE f IS NULL)', pub);
+    END LOOP;
+    SELECT count(*) INTO left_over FROM seen;
+    DROP TABLE seen;
+    RETURN left_over;
+END $$;
+SELECT kanon_create_publication('by_row', 'person', '{a,b,c,d,e,f}', 5, '{"keep": ["ill"], "method": "improve", "allow_identifying": ["ill"]}');
+SELECT e, f, count(*) FROM by_row GROUP BY 1, 2 ORDER BY 2;
+-- (person 40 may be among them)
+SELECT left_after('by_row', 6) >= 4 AS enough;
+SELECT kanon_create_publication('by_key', 'person', '{a,b,c,d,e,f}', 5, '{"keep": ["ill"], "method": "improve", "allow_identifying": ["ill"]}', key => 'id');
+SELECT left_after('by_key', 6) >= 4 AS enough;
+
+-- the same rows in another order, and changes of columns that are not used, make no release
+ALTER TABLE person ADD COLUMN noise int;
+SELECT status, row_count, k FROM kanon_refresh('by_key');
+UPDATE person SET noise = id;
+CREATE TEMP TABLE again AS TABLE person;
+TRUNCATE person;
+INSERT INTO person SELECT * FROM again ORDER BY id DESC;
+SELECT status, row_count, k FROM kanon_refresh('by_key');
+SELECT release, status, checked > finished AS checked FROM kanon_releases WHERE publication LIKE '%by_key' AND status = 'current';
+SELECT s.status, s.failures, s.refreshed_at = r.checked AS checked FROM kanon_publication_status('by_key') s, kanon_releases r WHERE r.publication LIKE '%by_key' AND r.status = 'current';
+CALL kanon_refresh_all();
+-- another definition does, and a row that occurs once more; a failure in between is over when nothing has changed
+INSERT INTO person SELECT * FROM person WHERE id = 3;
+SELECT status, row_count FROM kanon_refresh('by_row');
+DELETE FROM person;
+SET client_min_messages = error;
+SELECT status, error FROM kanon_refresh('by_row');
+SET client_min_messages = warning;
+INSERT INTO person SELECT * FROM again UNION ALL SELECT * FROM again WHERE id = 3;
+SELECT status FROM kanon_refresh('by_row');
+SELECT status, failures FROM kanon_publication_status('by_row');
+SELECT kanon_alter_publication('by_row', k => 6);
+SELECT status, k >= 6 AS k FROM kanon_refresh('by_row');
+SELECT kanon_drop_publication('by_row'), kanon_drop_publication('by_key');
+
+-- bounds that follow from the values stay those of the first release, until they are drawn anew
+CREATE TABLE aged AS SELECT i AS id, i * 3 AS age, 'ill' || i % 7 AS ill FROM generate_series(1, 58) i;
+SELECT kanon_create_publication('ages', 'aged', '{age}', 5, '{"keep": ["ill"], "hierarchies": {"age": {"quantile": [8, 2]}}}', 'full_domain', key => 'id', keep_releases => 2);
+SELECT string_agg(age::text || ': ' || n, ' ' ORDER BY age) FROM (SELECT age, count(*) AS n FROM ages GROUP BY 1) g;
+DELETE FROM aged WHERE id = 4;
+INSERT INTO aged VALUES (100, 200, 'ill1');
+SELECT status FROM kanon_refresh('ages');
+SELECT string_agg(age::text || ': ' || n, ' ' ORDER BY age) FROM (SELECT age, count(*) AS n FROM ages GROUP BY 1) g;
+SELECT persons, persons_below_k FROM kanon_compare_releases('ages', 1, 2);
+SELECT kanon_alter_publication('ages', renew_bounds => true, stable => false);
+SELECT status FROM kanon_refresh('ages');
+SELECT string_agg(age::text || ': ' || n, ' ' ORDER BY age) FROM (SELECT age, count(*) AS n FROM ages GROUP BY 1) g;
+SELECT status FROM kanon_refresh('ages');
+-- whoever writes into them has them drawn anew
+UPDATE ages_publication SET bounds = '{"age": {"by": {"quantile": [8, 2]}, "bounds": ["3", null, "1", "27"]}}';
+UPDATE ages_history SET digest = NULL;
+SELECT status FROM kanon_refresh('ages');
+SELECT kanon_drop_publication('ages');
+
+-- what cannot be made so is refused, with the reason
+\set VERBOSITY default
+SELECT kanon_create_publication('x', 'aged', '{age}', 5, solver => 'freeform');
+SELECT kanon_create_publication('x', 'aged', '{age}', 5, solver => 'freeform', stable => false);
+SELECT kanon_create_publication('x', 'aged', '{age}', 5, '{"method": "k_k"}', 'cluster', stable => false);
+SELECT kanon_create_publication('x', 'aged', '{age}', 5, solver => 'anatomy');
+SELECT kanon_create_publication('x', 'aged', '{age}', 5, solver => 'synthetic');
+SELECT kanon_create_publication('x', 'aged', '{age}', 5, solver => 'alpha_beta');
+-- what readers can tell is said once
+SET client_min_messages = notice;
+SELECT kanon_create_publication('x', 'aged', '{age}', 5, '{"keep": ["ill"], "mask": {"ill": {"pseudonym": "publication"}}}', stable => false);
+SELECT kanon_alter_publication('x', keep_releases => 2);
+SELECT kanon_drop_publication('x');
+SET client_min_messages = warning;
+DROP SCHEMA company_test CASCADE;

@@ -1,0 +1,29 @@
+/*
+ * changes.c: has anything changed since the release before?
+ */
+#include "compat.h"
+#include "host/citus.h"
+#include "read/digest.h"
+#include "run/changes.h"
+
+/*
+ * All that decides about the release, in one pass.  What Citus has distributed is not brought here
+ * for that.
+ */
+void
+look_for_changes(Run *run)
+{
+	const Request *request = run->request;
+	List *read = list_concat(list_make1_oid(run->source->relid), run->source->beside);
+	ListCell *lc;
+
+	if (request->definition == NULL || request->mask_key == NULL)
+		return;
+	foreach (lc, read)
+		if (citus_reads(lfirst_oid(lc)))
+			return;
+	border_progress(run->border, "looking for changes", 0, -1);
+	run->digest = relations_digest(read, request->definition, request->mask_key);
+	run->unchanged = request->seen != NULL && VARSIZE_ANY(request->seen) == VARSIZE_ANY(run->digest) &&
+					 memcmp(request->seen, run->digest, VARSIZE_ANY(run->digest)) == 0;
+}

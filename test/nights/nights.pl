@@ -1,0 +1,322 @@
+#!/usr/bin/perl
+# nights.pl [--cases N] [--seed S] [--seconds T] [--only WORD]: publications over ten nights against brute force.
+#
+# Random sources change every night: rows come, go and change. A publication is made of each, by every model, method
+# and option that publications take, and refreshed every night. The attacker keeps every release, knows everybody's
+# quasi-identifiers, and knows each night the class of everybody (more than the released cells tell). Kept values
+# identify the rows, so that the attacker intersects what a class shows from night to night.
+#
+# Asserted of a publication without protection:
+# - what an unchanged row loses in candidates is only rows of its class that left or changed themselves;
+# - an unchanged source makes no new release, whatever its physical order, and a changed one makes one;
+# - a release shows the source: each row once, in a class of at least k (blank rows aside).
+# Shares no code with the extension. Of a series that fails the SQL is left in build/nights/.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../oracle/lib";
+use Getopt::Long;
+use JSON::PP;
+use Time::HiRes qw(time);
+use Db;
+use Random;
+
+my ($cases, $seed, $seconds, $only) = (60, 1, undef, undef);
+GetOptions('cases=i' => \$cases, 'seed=i' => \$seed, 'seconds=i' => \$seconds, 'only=s' => \$only)
+  or die "usage: $0 [--cases N] [--seed S] [--seconds T] [--only WORD]\n";
+my $NIGHTS = 10;
+my $json = JSON::PP->new->canonical;
+my ($db, @failures, %done, %told);
+
+# ---- what a publication can be ----
+
+my @COLUMNS = qw(a b c);
+my %HIERARCHIES = (
+	a => [ undef, { interval => [ 2, 4 ] }, { quantile => [ 4, 2 ] } ],
+	b => [ undef, { prefix => [ 1 ] } ],
+	c => [ undef, undef, { interval => [ 10, 20, 40 ] }, { quantile => [ 8, 2 ] } ]);
+
+sub hierarchies
+{
+	my ($all, @columns) = @_;
+	my %chosen;
+	for my $column (@columns)
+	{
+		my @list = grep { !$all || defined } @{ $HIERARCHIES{$column} };
+		my $one = pick(@list);
+		$chosen{$column} = $one if defined $one;
+	}
+	return %chosen ? (hierarchies => \%chosen) : ();
+}
+
+# Of each model: its methods, and options that go with them.
+my %MODELS = (
+	pattern_guided => sub {
+		my $method = pick(qw(greedy greedy best improve ilp));
+		return { method => $method, hierarchies(0, @_), residual => pick(qw(fill fill suppress drop error)),
+			chance(0.2) ? (rules => { max_suppressed => 2 }) : (), chance(0.2) ? (partition_by => $_[0]) : (),
+			chance(0.3) ? (seed => below(100)) : (), chance(0.3) ? (weights => [ map { 1 + below(3) } @_ ]) : () };
+	},
+	pattern_clustering => sub {
+		my %seen;
+		my @patterns = grep { !$seen{$_}++ } map { join '', map { pick('-', '*') } @_ } 1 .. 6;
+		my $all = '*' x @_;
+		return { method => pick(qw(greedy exact)), patterns => [ @patterns, $seen{$all} ? $all : ($all, $all) ], time_limit => '2 s' };
+	},
+	full_domain => sub {
+		return { method => pick(qw(flash samarati incognito)), hierarchies(0, @_), suppression_limit => pick(0, 0.1, 0.1, 0.3),
+			residual => pick(qw(fill fill suppress drop)) };
+	},
+	subtree => sub { return { method => pick(qw(top_down bottom_up optimal)), hierarchies(1, @_), scheme => pick(qw(subtree sibling)) }; },
+	cluster => sub {
+		return { method => pick(qw(mondrian mondrian_relaxed top_down bottom_up forest gather pairs)), chance(0.6) ? hierarchies(0, @_) : (show => pick(qw(auto set suppress))),
+			chance(0.3) ? (residual => 'drop') : () };
+	});
+
+# Rules beyond k, of the kept column `ill` and of persons.
+sub privacy
+{
+	my ($model) = @_;
+	return () if chance(0.6);
+	my $rule = pick("kanon_distinct_l('ill', 2)", "kanon_alpha('ill', 0.7)", "kanon_t_closeness('ill', 0.6)", "kanon_subject('who')", "kanon_distinct_l('ill', 3)");
+	return (rule => $rule);
+}
+
+# ---- sources ----
+
+sub new_row
+{
+	my ($case) = @_;
+	my $id = ++$case->{last};
+	return { id => $id, who => chance(0.1) && $id > 1 ? 1 + below($id - 1) : $id, a => below(4) + 1, b => pick(qw(xx xy yx yy)), c => below($case->{wide} ? 80 : 3),
+		ill => 'ill' . below(5), noise => below(1000) };
+}
+
+sub values_of { my ($row) = @_; return '(' . join(', ', @$row{qw(id id who a)}, "'$row->{b}'", $row->{c}, "'$row->{ill}'", $row->{noise}) . ')'; }
+
+sub same { my ($case, $x, $y) = @_; return !grep { $x->{$_} ne $y->{$_} } @{ $case->{used} }; }
+
+# All that the publication uses of the source.
+sub used_of { my ($case) = @_; return join "\n", sort map { my $row = $_; join ' ', map { $row->{$_} } @{ $case->{used} } } values %{ $case->{rows} }; }
+
+sub add
+{
+	my ($case, @rows) = @_;
+	$db->run('INSERT INTO src VALUES ' . join(', ', map { values_of($_) } @rows)) if @rows;
+	$case->{rows}{ $_->{id} } = $_ for @rows;
+	return;
+}
+
+sub take_away
+{
+	my ($case, @ids) = @_;
+	$db->run('DELETE FROM src WHERE id IN (' . join(', ', @ids) . ')') if @ids;
+	delete $case->{rows}{$_} for @ids;
+	return;
+}
+
+# One night: some come, go and change; or nothing does, though the table is written to. True: something used has changed.
+sub pass_night
+{
+	my ($case) = @_;
+	my @ids = sort { $a <=> $b } keys %{ $case->{rows} };
+	my $before = used_of($case);
+
+	if (chance(0.25))
+	{
+		my @again = some(0.3, @ids);
+		my @rows = map { { %{ $case->{rows}{$_} }, noise => below(1000) } } shuffled(@again);
+		take_away($case, @again);
+		add($case, @rows);
+		return 0;
+	}
+	my $share = pick(0.02, 0.05, 0.15);
+	my @gone = @ids > 2 * $case->{k} + 8 ? some($share, @ids) : ();
+	take_away($case, @gone);
+	for my $id (some($share, sort { $a <=> $b } keys %{ $case->{rows} }))
+	{
+		my $changed = { %{ $case->{rows}{$id} } };
+		my $other = new_row($case);
+		$case->{last}--;
+		my $column = pick(qw(ill ill a b c));
+		$changed->{$column} = $other->{$column};
+		take_away($case, $id);
+		add($case, $changed);
+	}
+	add($case, map { new_row($case) } 1 .. below(1 + int($share * 60)));
+	return $before ne used_of($case);
+}
+
+# ---- what the attacker sees ----
+
+# The class of every row that is published, as readers tell classes apart.
+sub look
+{
+	my ($case) = @_;
+	my $what = join ', ', @{ $case->{qis} }, $case->{options}{mark} ? 'kanon_pattern' : ();
+	my $rows = $db->rows("SELECT id, row($what)::text AS class FROM pub");
+	my %seen;
+	for my $row (@$rows)
+	{
+		complain($case, "row $row->{id} is published twice") if $seen{ $row->{id} };
+		$seen{ $row->{id} } = $row->{class};
+		my $true = $case->{rows}{ $row->{id} };
+		complain($case, "row $row->{id} is not in the source") if !$true;
+	}
+	my %size;
+	$size{$_}++ for values %seen;
+	for my $class (keys %size)
+	{
+		my $blank = $class =~ /^\((,)*([*-]*)\)$/;
+		complain($case, "a class of $size{$class} rows") if $size{$class} < $case->{k} && !$blank;
+	}
+	return \%seen;
+}
+
+sub complain
+{
+	my ($case, $text) = @_;
+	push @failures, "case $case->{seed} night $case->{night} ($case->{what}): $text";
+	$case->{failed} = 1;
+	return;
+}
+
+# Candidates of each row since it last changed; what they lose must have left or changed.
+sub intersect
+{
+	my ($case, $seen, $then, $now) = @_;
+	my $candidates = $case->{candidates};
+	my (%members, $lost);
+	push @{ $members{ $seen->{$_} } }, $_ for keys %$seen;
+	for my $id (keys %$seen)
+	{
+		my %company = map { $_ => 1 } @{ $members{ $seen->{$id} } };
+		my $stayed = $then->{$id} && same($case, $then->{$id}, $now->{$id});
+		if (!$stayed || !$candidates->{$id})
+		{
+			$candidates->{$id} = \%company;
+			next;
+		}
+		for my $other (keys %{ $candidates->{$id} })
+		{
+			next if $company{$other};
+			delete $candidates->{$id}{$other};
+			next if !$now->{$other} || !$then->{$other} || !same($case, $then->{$other}, $now->{$other});
+			$lost //= "row $id has lost row $other, and neither has changed (" . keys(%{ $candidates->{$id} }) . " candidates are left)";
+		}
+	}
+	delete $candidates->{$_} for grep { !$seen->{$_} } keys %$candidates;
+	complain($case, $lost) if defined $lost;
+	return;
+}
+
+# ---- a series ----
+
+sub draw_case
+{
+	my ($number) = @_;
+	srand($number);
+	my $case = { seed => $number, k => pick(2, 3, 3, 5), rows => {}, last => 0, night => 0, wide => chance(0.4), candidates => {} };
+	my $model = pick(sort keys %MODELS);
+	my @qis = @COLUMNS[ 0 .. (chance(0.3) ? 1 : 2) ];
+	my %options = %{ $MODELS{$model}->(@qis) };
+	my %privacy = privacy($model);
+
+	# what identifies rows is kept, so that the attacker knows them again
+	$options{keep} = chance(0.5) ? [ 'id', 'ill' ] : ['id'];
+	$options{keep} = [ 'id', 'ill' ] if %privacy;
+	$options{allow_identifying} = [ 'id' ];
+	$options{mark} = \1 if chance(0.3);
+	$options{min_rows} = 0;
+	@$case{qw(model qis options rule)} = ($model, \@qis, \%options, $privacy{rule});
+	$case->{key} = pick(undef, undef, 'num', 'who');
+	my %used = map { $_ => 1 } @qis, @{ $options{keep} }, ($case->{key} // '') eq 'who' ? 'who' : (), ($privacy{rule} // '') =~ /who/ ? 'who' : ();
+	$case->{used} = [ sort keys %used ];
+	$case->{what} = join ' ', $model, $options{method}, "k $case->{k}", $case->{key} ? "key $case->{key}" : 'no key', $case->{rule} // '', $json->encode(\%options);
+	return $case;
+}
+
+sub run_case
+{
+	my ($case) = @_;
+	$db->run('DROP TABLE IF EXISTS src');
+	$db->run('CREATE TABLE src (id int, num int, who int, a int, b text, c int, ill text, noise int)');
+	add($case, map { new_row($case) } 1 .. 20 + below(50));
+	my $options = $db->quote($json->encode($case->{options})) . '::jsonb' . ($case->{rule} ? " || jsonb_build_object('privacy', jsonb_build_array($case->{rule}))" : '');
+	my ($state) = $db->try("SELECT kanon_create_publication('pub', 'src', '{" . join(',', @{ $case->{qis} }) . "}', $case->{k}, options => $options, solver => '$case->{model}'"
+		  . ($case->{key} ? ", key => '$case->{key}'" : '') . ')');
+	$told{"$case->{model} $case->{options}{method}: created $state"}++ if $state ne '00000';
+	complain($case, "creation: $state") if $state =~ /^XX/;
+	return if $state ne '00000';
+	$done{"$case->{model} $case->{options}{method}"}++;
+	my ($seen, $then, $release) = (look($case), { %{ $case->{rows} } }, 1);
+	intersect($case, $seen, {}, $then);
+	my $changed = 0;
+	for my $night (1 .. $NIGHTS)
+	{
+		$case->{night} = $night;
+		$changed |= pass_night($case);
+		my ($state, $told) = $db->try("SELECT release, status, error, message FROM kanon_refresh('pub')");
+		my $line = $told && $told->[0];
+		if (!$line) { complain($case, "refresh: $state"); last; }
+		if ($line->{status} eq 'failed')
+		{
+			$told{"$case->{model} $case->{options}{method}: $line->{error} $line->{message}"}++;
+			complain($case, "refresh: $line->{error} $line->{message}") if $line->{error} =~ /^XX/;
+			next;
+		}
+		if (!$changed)
+		{
+			complain($case, "an unchanged source: $line->{status}, release $line->{release} after $release") if $line->{status} ne 'unchanged' || $line->{release} != $release;
+			last if $case->{failed};
+			next;
+		}
+		complain($case, "a changed source: $line->{status}") if $line->{status} ne 'current';
+		$release = $line->{release};
+		$seen = look($case);
+		intersect($case, $seen, $then, $case->{rows});
+		$then = { %{ $case->{rows} } };
+		$changed = 0;
+		last if $case->{failed};
+	}
+	$db->run("SELECT kanon_drop_publication('pub')");
+	return;
+}
+
+# ---- all ----
+
+sub leave
+{
+	my ($case) = @_;
+	mkdir "$FindBin::Bin/../../build";
+	mkdir "$FindBin::Bin/../../build/nights";
+	open my $file, '>', "$FindBin::Bin/../../build/nights/$case->{seed}.sql" or die "$!\n";
+	print $file $db->take_log;
+	close $file;
+	$db->run("DROP SCHEMA IF EXISTS nights CASCADE");
+	return;
+}
+
+my ($begun, $held, $asked) = (time, 0, 0);
+$db = Db->connect;
+for my $number ($seed .. $seed + $cases - 1)
+{
+	last if defined $seconds && time - $begun > $seconds;
+	my $case = draw_case($number);
+	next if defined $only && $case->{what} !~ /$only/;
+	$db->take_log;
+	$db->run('DROP SCHEMA IF EXISTS nights CASCADE');
+	$db->run('CREATE SCHEMA nights');
+	$db->run('SET search_path = nights, public');
+	run_case($case);
+	$asked++;
+	if ($case->{failed}) { leave($case); }
+	else { $held++; }
+}
+printf "%s: %d series\n", $_, $done{$_} for sort keys %done;
+printf "told %d times: %s\n", $told{$_}, $_ for sort keys %told;
+print "FAILED $_\n" for @failures;
+printf "%d of %d series of %d nights hold (%d seconds)\n", $held, $asked, $NIGHTS, time - $begun;
+printf "# %s\n", $held < $asked ? $asked - $held . " of $asked tests failed" : "All $asked tests passed";
+exit($held < $asked);
