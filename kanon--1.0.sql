@@ -1577,17 +1577,17 @@ statements AS (
                jsonb_build_object('left_out', r.dropped_rows)
         FROM r WHERE r.transactions IS NULL AND r.mechanism IS NULL
         UNION ALL
-        SELECT 30, 0, 'columns', format('Taken as quasi-identifiers, what somebody could know of a person and look for: %s.',
+        SELECT 30, 0, 'columns', format('Quasi-identifiers, the columns that an outsider could know about a person: %s.',
                                         (SELECT string_agg(c.name, ', ' ORDER BY c.ordinal) FROM columns c)),
                jsonb_build_object('quasi_identifiers', (SELECT jsonb_agg(c.column_name ORDER BY c.ordinal) FROM columns c))
         FROM r WHERE r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL
         UNION ALL
         SELECT 40, 0, 'columns',
-               CASE WHEN r.kept = '{}' THEN 'Nothing else of the source is in the table.'
-                    WHEN r.mechanism IS NOT NULL THEN format('The rows have values of %s, and of nothing else of the source.', (SELECT string_agg(k.quoted, ', ' ORDER BY k.nr) FROM kept k))
-                    ELSE format('Published%s, unchanged%s: %s. Nothing else of the source is in the table.',
+               CASE WHEN r.kept = '{}' THEN 'No other column of the source is in the table.'
+                    WHEN r.mechanism IS NOT NULL THEN format('The rows have the columns %s, and no other column of the source.', (SELECT string_agg(k.quoted, ', ' ORDER BY k.nr) FROM kept k))
+                    ELSE format('Published%s, unchanged%s: %s. No other column of the source is in the table.',
                                 CASE WHEN r.transactions IS NOT NULL THEN ' beside the items' WHEN r.anatomy IS NULL THEN ' beside them' ELSE ' with the number of their group' END,
-                                CASE WHEN r.options ? 'mask' THEN ' but where a mask is named' ELSE '' END,
+                                CASE WHEN r.options ? 'mask' THEN ' unless a mask is named' ELSE '' END,
                                 (SELECT string_agg(k.quoted || CASE WHEN r.options -> 'mask' ? k.name::text THEN format(' (masked: %s)', r.options -> 'mask' -> k.name::text) ELSE '' END, ', ' ORDER BY k.nr) FROM kept k)) END
                || CASE WHEN r.options -> 'mark' = 'true' THEN ' Its column kanon_pattern says what was done to each row.' ELSE '' END,
                jsonb_build_object('kept', to_jsonb(r.kept), 'marked', coalesce(r.options -> 'mark', 'false'))
@@ -1595,22 +1595,22 @@ statements AS (
         FROM r
         UNION ALL
         SELECT 50, 0, 'model',
-               CASE WHEN r.transactions IS NOT NULL THEN 'Each transaction is a set of items. In the table an item stands as it was, as a label of a hierarchy that stands for several, or not at all, and it is the same in every transaction.'
-                    WHEN r.mechanism IS NOT NULL AND r.model = 'alpha_beta' THEN format('A row of the source is in the table with a probability of %s, and each other combination of values with one of %s: of a single row it is not known whether it is true.', round(((r.mechanism ->> 'alpha')::float8 + (r.mechanism ->> 'beta')::float8)::numeric, 6), (r.mechanism ->> 'beta')::float8)
-                    WHEN r.mechanism IS NOT NULL AND r.model = 'cross_training' THEN format('Each row is one of the source, moved by noise in every column: as wide, in each direction, as a cell of a histogram of the other half of the rows. A cell was divided while more than %s rows were in it.', 2 * (r.mechanism ->> 't')::numeric)
-                    WHEN r.mechanism IS NOT NULL THEN 'No row was copied from the source. All were drawn from what the source makes one believe, together with noise of every combination of values.'
-                    WHEN r.anatomy IS NOT NULL THEN format('The rows stand as they were, each with the number of a group of rows that was drawn at random. What values of %I the rows of a group have stands in the other table, and not which row has which.', r.anatomy ->> 'sensitive')
-                    WHEN r.matches IS NOT NULL THEN 'There are no classes: the records overlap. Each shows, column by column, what several rows have in common.'
+               CASE WHEN r.transactions IS NOT NULL THEN 'Each transaction is a set of items. The table shows an item as it was, by a label that stands for several items, or not at all. An item is shown in the same way in every transaction.'
+                    WHEN r.mechanism IS NOT NULL AND r.model = 'alpha_beta' THEN format('Each row of the source is in the table with probability %s, and each other combination of values with probability %s. So nobody can tell whether a single row is true.', round(((r.mechanism ->> 'alpha')::float8 + (r.mechanism ->> 'beta')::float8)::numeric, 6), (r.mechanism ->> 'beta')::float8)
+                    WHEN r.mechanism IS NOT NULL AND r.model = 'cross_training' THEN format('Each row is a row of the source with noise in every column. The noise is as wide as a cell of a histogram of the other half of the rows. A cell was divided while it had more than %s rows.', 2 * (r.mechanism ->> 't')::numeric)
+                    WHEN r.mechanism IS NOT NULL THEN 'No row was copied from the source. All rows were drawn from a noisy model of the source.'
+                    WHEN r.anatomy IS NOT NULL THEN format('The rows stand as they were. Each has the number of a group that was drawn at random. The other table lists the values of %I in each group, but not which row has which.', r.anatomy ->> 'sensitive')
+                    WHEN r.matches IS NOT NULL THEN 'There are no classes. Each record shows, column by column, what several rows have in common; records overlap.'
                     WHEN r.model = 'full_domain' THEN 'Every row is generalised to the same levels, or blank as a whole: '
                          || coalesce((SELECT string_agg(c.name || ' ' || CASE WHEN c.kept > 0 THEN 'as it was'
                                           WHEN c.generalised > 0 THEN 'as ' || (SELECT x ->> 'name' FROM jsonb_array_elements(c.levels_shown) AS x ORDER BY (x ->> 'cells')::bigint DESC LIMIT 1)
                                           ELSE 'blank' END, ', ' ORDER BY c.ordinal) FROM columns c), '') || '.'
-                    WHEN r.model = 'subtree' THEN 'A value is shown in the same way in every row: as it was, by a level of its column''s hierarchy, or not at all. Different values of a column may be shown at different levels.'
-                         || CASE r.options ->> 'scheme' WHEN 'sibling' THEN ' A level stands for those of the values below it that are not shown more finely.' ELSE '' END
-                    WHEN r.model = 'pattern_clustering' THEN format('Each of the %s patterns that were listed is that of one class of rows at most.', jsonb_array_length(r.options -> 'patterns'))
-                    WHEN r.model = 'cluster' THEN 'Rows near one another form a class, of any shape. What its rows have in common is shown: a value, a range, a set, a level of a hierarchy, or nothing.'
-                    WHEN EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN 'Each row has a pattern of its own: which of its cells stand as they were, which show a level of the column''s hierarchy, which are blank.'
-                    ELSE 'Each row has a pattern of its own: which of its cells stand as they were, and which are blank.' END,
+                    WHEN r.model = 'subtree' THEN 'A value is shown in the same way in every row: as it was, by a level of its column''s hierarchy, or not at all. Different values may have different levels.'
+                         || CASE r.options ->> 'scheme' WHEN 'sibling' THEN ' A level stands for the values below it that have no finer level.' ELSE '' END
+                    WHEN r.model = 'pattern_clustering' THEN format('Each of the %s listed patterns belongs to at most one class of rows.', jsonb_array_length(r.options -> 'patterns'))
+                    WHEN r.model = 'cluster' THEN 'Rows near one another form a class. A class shows what its rows have in common: a value, a range, a set, a level of a hierarchy, or nothing.'
+                    WHEN EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN 'Each row has its own pattern: some cells are as they were, some are coarser, some are empty.'
+                    ELSE 'Each row has its own pattern: some cells are as they were, some are empty.' END,
                CASE WHEN r.transactions IS NOT NULL THEN '{"shows": "items"}'
                     WHEN r.mechanism IS NOT NULL THEN '{"shows": "chance"}'
                     WHEN r.anatomy IS NOT NULL THEN '{"shows": "groups"}'
@@ -1627,16 +1627,16 @@ statements AS (
         UNION ALL
         SELECT 60, 0, 'promise',
                CASE WHEN r.transactions IS NOT NULL THEN 'Counted in the table itself: ' || r.note || '.'
-                    WHEN r.mechanism IS NOT NULL THEN 'This promise is about how the rows were drawn, and not about the rows: nothing that can be counted in the table shows that it was kept. ' || r.note || '.'
+                    WHEN r.mechanism IS NOT NULL THEN 'This promise is about how the rows were drawn. It cannot be verified from the table itself. ' || r.note || '.'
                     WHEN r.anatomy IS NOT NULL THEN 'Counted in the tables themselves: ' || r.note || '.'
                     WHEN r.matches IS NOT NULL THEN CASE r.method
-                         WHEN 'one_k' THEN format('Every row of the source matches at least %s records of the table. A record may match one row alone.', r.matches)
-                         WHEN 'k_one' THEN format('Every record of the table matches at least %s rows of the source. A row may match one record alone.', r.matches)
+                         WHEN 'one_k' THEN format('Every row of the source matches at least %s records of the table. A record may match a single row.', r.matches)
+                         WHEN 'k_one' THEN format('Every record of the table matches at least %s rows of the source. A row may match a single record.', r.matches)
                          ELSE format('Every row of the source matches at least %1$s records of the table, and every record at least %1$s rows', r.matches)
-                              || CASE WHEN r.method IN ('k_k', 'concealment') THEN ', which need not be equally likely.' ELSE ', each of them equally likely to be the true one.' || coalesce(' A row that wants more by ' || quote_ident(r.options ->> 'k_column') || ' has more.', '') END END
-                    WHEN r.population IS NOT NULL THEN format('Every combination of these columns that the table shows fits at least %s %s of the population %s%s.', r.k, CASE WHEN r.population_subject IS NULL THEN 'rows' ELSE 'different persons' END, r.population, coalesce(', told apart by ' || quote_ident(r.population_subject), ''))
-                    WHEN r.subject IS NOT NULL THEN format('Every combination of these columns that the table shows is that of at least %s different persons, told apart by %s.', r.k, quote_ident(r.subject))
-                    ELSE format('Every combination of these columns that the table shows occurs in at least %s %s.', r.k, CASE r.k WHEN 1 THEN 'row' ELSE 'rows' END) END,
+                              || CASE WHEN r.method IN ('k_k', 'concealment') THEN ', which need not be equally likely.' ELSE ', each of them equally likely to be the true one.' || coalesce(' A row with a larger number in ' || quote_ident(r.options ->> 'k_column') || ' has that many.', '') END END
+                    WHEN r.population IS NOT NULL THEN format('Every combination of these columns in the table fits at least %s %s of the population %s%s.', r.k, CASE WHEN r.population_subject IS NULL THEN 'rows' ELSE 'different persons' END, r.population, coalesce(', counted by ' || quote_ident(r.population_subject), ''))
+                    WHEN r.subject IS NOT NULL THEN format('Every combination of these columns in the table is shared by at least %s different persons (counted by %s).', r.k, quote_ident(r.subject))
+                    ELSE format('Every combination of these columns in the table occurs in at least %s %s.', r.k, CASE r.k WHEN 1 THEN 'row' ELSE 'rows' END) END,
                CASE WHEN r.transactions IS NOT NULL THEN jsonb_build_object('transactions_promise', r.method, 'k', r.k, 'm', coalesce(r.options -> 'm', r.options -> 'p', '2'), 'h', r.options -> 'h', 'rho', r.options -> 'rho')
                     WHEN r.mechanism IS NOT NULL THEN r.mechanism - 'promise'
                     WHEN r.anatomy IS NOT NULL THEN r.anatomy - 'promise'
@@ -1650,55 +1650,55 @@ statements AS (
         UNION ALL
         SELECT 70, x.nr, 'rules',
                CASE x.rule ->> 'rule'
-                    WHEN 'delta_presence' THEN format('Somebody of the population %s is in the table with a probability between %s and %s, as far as it shows.', x.rule ->> 'population', x.rule ->> 'dmin', x.rule ->> 'dmax')
-                    WHEN 'presence' THEN format('Somebody of a population of %s, whose values are distributed as in %s and independent of one another, is in the table with a probability between %s and %s, as far as it shows; so it is with a probability of at least %s, each class by itself.',
+                    WHEN 'delta_presence' THEN format('A reader can tell of a person of the population %s only that the person is in the table with a probability between %s and %s.', x.rule ->> 'population', x.rule ->> 'dmin', x.rule ->> 'dmax')
+                    WHEN 'presence' THEN format('Take a population of %s persons whose values are distributed as in %s, independently of one another. A reader can tell of such a person only that the person is in the table with a probability between %s and %s. For each class this holds with a probability of at least %s.',
                               x.rule ->> 'population_rows', x.rule ->> 'distributions', x.rule ->> 'dmin', x.rule ->> 'dmax', x.rule ->> 'confidence')
                     ELSE format('In every class: %s.', x.rule ->> 'says') END,
                jsonb_build_object('rule', x.rule - 'says')
         FROM r, jsonb_array_elements(r.privacy) WITH ORDINALITY AS x (rule, nr) WHERE x.rule ->> 'rule' NOT IN ('k_map', 'subject')
         UNION ALL
-        SELECT 80, 0, 'patterns', format('A row is blanked in one of the %s ways that were listed, or as a whole.', jsonb_array_length(r.options -> 'patterns')),
+        SELECT 80, 0, 'patterns', format('Each row has one of the %s listed patterns, or is empty as a whole.', jsonb_array_length(r.options -> 'patterns')),
                jsonb_build_object('patterns', r.options -> 'patterns')
         FROM r WHERE r.model = 'pattern_guided' AND jsonb_typeof(r.options -> 'patterns') = 'array'
         UNION ALL
-        SELECT 80, w.nr::int * 100 + w.part::int, 'patterns', w.says || ' (Where this leaves nothing, the row is blank as a whole.)', jsonb_build_object('mask', jsonb_build_object(w.key, w.item))
+        SELECT 80, w.nr::int * 100 + w.part::int, 'patterns', w.says || ' (If no such pattern fits, the row is empty as a whole.)', jsonb_build_object('mask', jsonb_build_object(w.key, w.item))
         FROM rule_words w
         UNION ALL
         SELECT 90, c.ordinal, 'column',
                CASE WHEN r.published_rows = 0 THEN format('%s: no cells.', c.name)
-                    ELSE format('%s: of %s cells %s', c.name, to_char(r.published_rows, 'FM999,999,999,999,999,990'), array_to_string(ARRAY[
+                    ELSE format('%s, %s cells: %s', c.name, to_char(r.published_rows, 'FM999,999,999,999,999,990'), array_to_string(ARRAY[
                         CASE WHEN c.kept > 0 THEN to_char(c.kept, 'FM999,999,999,999,999,990') || ' as they were' END,
                         CASE WHEN c.generalised > 0 AND c.levels_shown IS NOT NULL THEN (SELECT string_agg(to_char((x ->> 'cells')::bigint, 'FM999,999,999,999,999,990') || ' as ' || (x ->> 'name'), ', ' ORDER BY x -> 'level') FROM jsonb_array_elements(c.levels_shown) AS x WHERE x -> 'cells' <> '0')
                              WHEN c.generalised > 0 THEN to_char(c.generalised, 'FM999,999,999,999,999,990') || ' as a range or a set' END,
-                        CASE WHEN c.suppressed > 0 THEN to_char(c.suppressed, 'FM999,999,999,999,999,990') || ' blank' END], ', ') || '.') END,
+                        CASE WHEN c.suppressed > 0 THEN to_char(c.suppressed, 'FM999,999,999,999,999,990') || ' empty' END], ', ') || '.') END,
                jsonb_build_object('column', c.column_name, 'kept', c.kept, 'generalised', c.generalised, 'blank', c.suppressed, 'levels', c.levels_shown)
         FROM r, columns c
         UNION ALL
-        SELECT 100, 0, 'weights', format('What a blank cell costs: %s.', (SELECT string_agg(c.name || ' ' || (w.weight #>> '{}'), ', ' ORDER BY c.ordinal)
+        SELECT 100, 0, 'weights', format('An empty cell costs: %s.', (SELECT string_agg(c.name || ' ' || (w.weight #>> '{}'), ', ' ORDER BY c.ordinal)
                     FROM columns c JOIN jsonb_array_elements(r.options -> 'weights') WITH ORDINALITY AS w (weight, nr) ON w.nr = c.ordinal)),
                jsonb_build_object('weights', r.options -> 'weights', 'cost', r.cost)
         FROM r WHERE jsonb_typeof(r.options -> 'weights') = 'array'
         UNION ALL
         SELECT 110, 0, 'method', format('The release was found by the method %s', r.method)
-               || CASE WHEN r.options ? 'stayed_near' THEN ', as near to the release before it as may be; it is not known to lose the least that is possible.'
-                       WHEN r.model = 'full_domain' AND r.options ? 'metric_bound' THEN format(': the best by the metric %s of the levels that it came to within its time and memory; by a bound, none are better than %s.',
+               || CASE WHEN r.options ? 'stayed_near' THEN '. It keeps rows in the classes of the release before; another release may lose less.'
+                       WHEN r.model = 'full_domain' AND r.options ? 'metric_bound' THEN format(': the best levels by the metric %s that it reached within its time and memory. A bound proves that none are better than %s.',
                             r.options ->> 'metric', round((r.options ->> 'metric_bound')::numeric, 4))
-                       WHEN r.model = 'full_domain' THEN format(': of all levels that keep the rules with at most %s %% of the rows blank as a whole, none is better by the metric %s.',
+                       WHEN r.model = 'full_domain' THEN format(': no levels are better by the metric %2$s, among all that keep the rules with at most %1$s %% of the rows empty as a whole.',
                             100 * (r.options ->> 'suppression_limit')::numeric, r.options ->> 'metric')
-                       WHEN r.model = 'subtree' AND r.proven THEN ': no such release under these rules costs less; that is proven.'
-                       WHEN r.model = 'subtree' AND r.lower_bound > 0 THEN format(': it costs %s; no such release under these rules costs less than %s.', round(r.cost::numeric, 4), round(r.lower_bound::numeric, 4))
-                       WHEN r.proven AND r.gap = 0 THEN ': no release under these rules costs less; that is proven.'
-                       WHEN r.lower_bound > 0 THEN format(': it costs %s; no release under these rules costs less than %s.', round(r.cost::numeric, 4), round(r.lower_bound::numeric, 4))
-                       ELSE ', which is not known to lose the least that is possible.' END
-               || CASE WHEN r.guarantee IS NOT NULL AND r.proven IS NOT TRUE THEN format(' The method never costs more than %s times the least.', round(r.guarantee::numeric, 2)) ELSE '' END,
+                       WHEN r.model = 'subtree' AND r.proven THEN ': no such release under these rules costs less (proven).'
+                       WHEN r.model = 'subtree' AND r.lower_bound > 0 THEN format('. It costs %s; no such release under these rules costs less than %s.', round(r.cost::numeric, 4), round(r.lower_bound::numeric, 4))
+                       WHEN r.proven AND r.gap = 0 THEN ': no release under these rules costs less (proven).'
+                       WHEN r.lower_bound > 0 THEN format('. It costs %s; no release under these rules costs less than %s.', round(r.cost::numeric, 4), round(r.lower_bound::numeric, 4))
+                       ELSE ', a fast heuristic; another release may lose less.' END
+               || CASE WHEN r.guarantee <= 10 AND r.proven IS NOT TRUE THEN format(' The method never costs more than %s times the least.', round(r.guarantee::numeric, 2)) ELSE '' END,
                jsonb_build_object('method', r.method, 'cost', r.cost, 'best', CASE WHEN r.model = 'full_domain' AND NOT r.options ?| '{metric_bound,stayed_near}' THEN to_jsonb(r.options ->> 'metric') ELSE to_jsonb(coalesce(r.proven AND r.gap = 0, false)) END,
                                   'lower_bound', r.lower_bound, 'guarantee', r.guarantee, 'suppression_limit', r.options -> 'suppression_limit')
         FROM r WHERE r.mechanism IS NULL
         UNION ALL
         SELECT 120, 0, 'residual',
-               CASE WHEN k.blank = 0 THEN 'No row is blank in all of these columns.'
-                    ELSE format('%s %s blank in all of these columns.', to_char(k.blank, 'FM999,999,999,999,999,990'), CASE k.blank WHEN 1 THEN 'row is' ELSE 'rows are' END)
-                         || CASE WHEN k.blank < r.k THEN ' That is fewer than k: who is known to be in the table and fits no other row must be among them.' ELSE '' END END
+               CASE WHEN k.blank = 0 THEN 'No row is empty in all of these columns.'
+                    ELSE format('%s %s empty in all of these columns.', to_char(k.blank, 'FM999,999,999,999,999,990'), CASE k.blank WHEN 1 THEN 'row is' ELSE 'rows are' END)
+                         || CASE WHEN k.blank < r.k THEN ' That is fewer than k: an outsider who knows that a person is in the table can tell that the person is one of them.' ELSE '' END END
                || CASE r.options ->> 'residual' WHEN 'drop' THEN ' Rows that fit nowhere are left out.'  WHEN 'error' THEN ' Had rows fit nowhere, nothing would have been published.' ELSE '' END,
                jsonb_build_object('blank_rows', k.blank, 'residual', r.options -> 'residual')
         FROM r, risk k WHERE r.has_classes AND r.published_rows > 0) AS s),
@@ -1717,25 +1717,25 @@ verdicts AS (
                     WHEN n.grouped IS NOT NULL AND r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k AND NOT (k.blank < r.k AND n.grouped -> 'k' = n.grouped -> 'blank_rows') THEN 'The table has been changed since it was published: its smallest class is too small.'
                     WHEN r.transactions IS NOT NULL THEN 'The promise was kept when the table was published: it was counted in the table before anybody could see it.'
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'The promise was kept when the table was published, but it is weaker than k-anonymity.'
-                    WHEN r.mechanism IS NOT NULL THEN CASE r.model WHEN 'cross_training' THEN 'Noise was' ELSE 'The rows were' END || ' drawn as was promised, by chance that nobody can foresee; nothing in the table shows it, and the table was checked to have just the rows that were drawn.'
-                    WHEN r.anatomy IS NOT NULL THEN 'The promise was kept when the tables were published, but it is of the sensitive values alone: whoever knows what is published of a person finds the person''s row, and knows that the person is in the table.'
+                    WHEN r.mechanism IS NOT NULL THEN CASE r.model WHEN 'cross_training' THEN 'Noise was' ELSE 'The rows were' END || ' drawn with a secure random generator. That cannot be verified from the table itself. kanon checked that the table has the rows that were drawn, and no others.'
+                    WHEN r.anatomy IS NOT NULL THEN 'The promise was kept when the tables were published, but it protects the sensitive values alone. Somebody who knows a person''s other values finds the row, and knows that the person is in the table.'
                     WHEN r.matches IS NOT NULL THEN 'The matches were counted in the table before anybody could see it.'
-                    WHEN k.blank > 0 AND k.blank < r.k THEN format('%s blank, fewer than k: who is known to be in the table and fits no other row must be among them. With residual => ''fill'' there would be none, or at least k.',
+                    WHEN k.blank > 0 AND k.blank < r.k THEN format('%s blank, fewer than k: an outsider who knows that a person is in the table can tell that the person is one of them. With residual => ''fill'' there would be none, or at least k.',
                         CASE k.blank WHEN 1 THEN '1 row is' ELSE k.blank || ' rows are' END)
                     WHEN k.least IS NULL THEN 'No row shows any of the quasi-identifiers, so nothing tells the rows apart.'
                     WHEN r.population IS NOT NULL THEN format('Every class was counted in the population before anybody could see the table. In the table itself the smallest has %s%s.', k.least, CASE WHEN k.least < r.k THEN ', fewer than k: nothing was promised against those who know that a person is in it' ELSE '' END)
                     WHEN r.subject IS NOT NULL THEN format('Every class was counted in persons before anybody could see the table. In rows the smallest has %s.', k.least)
-                    ELSE format('The smallest class of rows that look alike has %s; %s were asked for. It was counted in the table before anybody could see it.', k.least, r.k) END AS says,
+                    ELSE format('The smallest class has %s rows; at least %s were promised. kanon counted them in the table before anybody could see it.', k.least, r.k) END AS says,
                CASE WHEN r.has_classes THEN jsonb_build_object('smallest_class', k.least) ELSE '{}' END AS claim
         FROM r LEFT JOIN risk k ON true LEFT JOIN now n ON true
         UNION ALL
         SELECT 20, 'kept', CASE WHEN x.known = 1 THEN 'no' WHEN x.rules <> '{}' THEN 'yes' ELSE 'caution' END,
                format('The kept column %s: ', x.quoted)
                || CASE WHEN x.rules <> '{}' THEN 'the rules about it were counted in the table before anybody could see it.'
-                       WHEN x.known = 1 THEN 'nothing was promised, and in some class all rows have the same value: it is known of each of them.'
+                       WHEN x.known = 1 THEN 'nothing was promised, and in some class all rows have the same value. Anybody who finds the class knows it for every person in it.'
                        WHEN x.known > 1 THEN format('nothing was promised; every class has at least %s different values of it.', x.known)
-                       WHEN NOT r.has_classes THEN 'nothing was promised of it.'
-                       ELSE 'nothing was promised of how it is spread over the classes.' END,
+                       WHEN NOT r.has_classes THEN 'nothing was promised about it.'
+                       ELSE 'nothing was promised about its values within a class.' END,
                jsonb_build_object('kept_column', x.name, 'least_values', x.known)
         FROM r, LATERAL (
             SELECT k.*, (SELECT (m ->> 'value')::float8::bigint FROM now n, jsonb_array_elements(n.measures) AS m
@@ -1745,15 +1745,15 @@ verdicts AS (
         UNION ALL
         SELECT 30, 'identifiers', CASE WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NULL THEN 'yes' ELSE 'caution' END,
                CASE WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NOT NULL
-                    THEN concat_ws(' ', 'Published although readers may know by them whom a row is about, on the word of who called: ' || a.names || '.',
-                                   'Called like a name, number or address of persons, or like free text, and published as it is: ' || a.like_names || '. Nobody has said that this names nobody.',
+                    THEN concat_ws(' ', 'Columns that can tell readers whom a row is about, published because the caller allowed it: ' || a.names || '.',
+                                   'Columns whose name says that they identify persons, published unchanged: ' || a.like_names || '. kanon cannot tell whether they name persons. Look at them, then leave them out, mask them, or label them ''keep''.',
                                    'Kept columns whose values together are of one row alone, in nine of ten rows: ' || a.together || '.',
                                    'Kept columns that tell of what is hidden or masked: ' || a.tell || '.')
-                    WHEN r.kept = '{}' THEN format('No column is published beside the %s, and none that is labelled as an identifier.', CASE WHEN r.transactions IS NULL THEN 'quasi-identifiers' ELSE 'items' END)
+                    WHEN r.kept = '{}' THEN format('No column is published beside the %s.', CASE WHEN r.transactions IS NULL THEN 'quasi-identifiers' ELSE 'items' END)
                     WHEN r.model = 'cross_training' AND r.mechanism IS NOT NULL THEN 'No column is labelled as an identifier; values are those of the source with noise.'
                     WHEN r.mechanism IS NOT NULL THEN 'No column is labelled as an identifier; values are those of the domains, whether they are in the source or not.'
-                    ELSE 'No kept column has a value of its own in nearly every row, and none is labelled as an identifier: both were looked for'
-                         || CASE WHEN r.options ? 'mask' THEN ', of masked columns in what is published, but for pseudonyms and constants.' ELSE '.' END END,
+                    ELSE 'No kept column is nearly unique, and none is labelled as an identifier. kanon checked both'
+                         || CASE WHEN r.options ? 'mask' THEN ' (of masked columns after masking; pseudonyms and constants aside).' ELSE '.' END END,
                jsonb_build_object('allowed', coalesce(r.options -> 'allow_identifying', '[]'), 'may_name_persons', coalesce(r.options -> 'may_name_persons', '[]'),
                                   'identify_together', coalesce(r.options -> 'identify_together', '[]'), 'tell', coalesce(r.options -> 'tell', '[]'))
         FROM r, LATERAL (SELECT (SELECT string_agg(quote_ident(x), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x) AS names,
@@ -1762,23 +1762,23 @@ verdicts AS (
                                 (SELECT string_agg(format('%s (of %s)', split_part(x, ': ', 1), split_part(x, ': ', 2)), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'tell', '[]')) AS x) AS tell) AS a) AS v),
 measures AS (
     SELECT m.* FROM r, LATERAL (VALUES
-        (1, 'Suppressed cells', 'count', 'suppressed_cells', CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN r.suppressed_cells END::float8, 'Blank cells among the quasi-identifiers; of sets, items left out. Fewer is better.'),
+        (1, 'Suppressed cells', 'count', 'suppressed_cells', CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN r.suppressed_cells END::float8, 'Empty cells among the quasi-identifiers; for sets, items left out. Fewer is better.'),
         (2, 'Suppressed share', 'share', 'suppressed_share', r.suppressed_share, 'Their share of all published cells of quasi-identifiers.'),
-        (3, 'Cost', 'number', 'cost', CASE WHEN r.mechanism IS NULL THEN r.cost END, 'What the method tries to keep small.'),
+        (3, 'Cost', 'number', 'cost', CASE WHEN r.mechanism IS NULL THEN r.cost END, 'The method''s own score; compare only runs of the same method.'),
         (4, 'Lower bound', 'number', 'lower_bound', r.lower_bound, 'Proven: no release under these rules costs less.'),
-        (5, 'Usefulness', 'number', 'usefulness', r.usefulness, 'How different the original rows of a class are, over the classes. Smaller is better.'),
+        (5, 'Usefulness loss', 'number', 'usefulness', r.usefulness, 'How different the original rows of a class are (Bredereck et al.). Smaller is better.'),
         (6, 'Classes', 'count', 'classes', r.classes, 'Groups of rows that show the same.'),
         (7, 'Average class', 'number', 'class_avg', r.class_avg, 'Rows of a class. Close to k is better for use.'),
         (8, 'Largest class', 'count', 'class_max', r.class_max, 'Rows of the largest class.'),
         (9, 'C_avg', 'number', 'c_avg', r.c_avg, 'Average class in units of k. 1 is best.'),
-        (10, 'Discernibility', 'number', 'discernibility', r.discernibility, 'Each row counts the rows it cannot be told from. Smaller is better.'),
+        (10, 'Discernibility', 'number', 'discernibility', r.discernibility, 'For each row, the number of rows in its class, added up. Smaller is better.'),
         (11, 'ILoss', 'number', 'iloss', r.iloss, 'Information lost over all cells, weighted. Smaller is better.'),
-        (12, 'NCP', 'number', 'ncp', r.ncp, 'Certainty lost, added up over all rows; of sets, over all occurrences as a share. Smaller is better.'),
+        (12, 'NCP', 'number', 'ncp', r.ncp, 'Certainty lost, added up over all rows; for sets, the share over all occurrences. Smaller is better.'),
         (13, 'GCP', 'share', 'gcp', r.gcp, 'The same as a share: 0 nothing lost, 100 % everything.'),
         (14, 'Precision', 'share', 'precision', r.precision, '100 % nothing lost, 0 everything.'),
         (15, 'Entropy lost', 'number', 'entropy', r.entropy, 'Bits that the cells held and do not show. Smaller is better.'),
-        (16, 'Entropy lost, share', 'share', 'entropy_share', r.entropy_share, 'Of what blanking every cell would lose.'),
-        (17, 'Classification metric', 'share', 'classification', r.classification, 'Rows unlike most of their class in the class column. Smaller is better.'),
+        (16, 'Entropy lost, share', 'share', 'entropy_share', r.entropy_share, 'As a share of what emptying every cell would lose.'),
+        (17, 'Classification metric', 'share', 'classification', r.classification, 'Share of rows that differ from the majority of their class in the class column. Smaller is better.'),
         (18, 'Items before', 'count', 'items_before', (r.transactions ->> 'items_before')::float8, 'Different items in the source.'),
         (19, 'Items and labels after', 'count', 'items_shown', (r.transactions ->> 'items_shown')::float8, 'Different things that the table shows.'),
         (20, 'Items suppressed', 'count', 'items_suppressed', (r.transactions ->> 'items_suppressed')::float8, 'Items that are nowhere in the table.'),
@@ -1829,7 +1829,8 @@ SELECT jsonb_build_object(
     'classes', r.has_classes,
     'statements', (SELECT jsonb_agg(to_jsonb(s) - 'nr' - 'part' ORDER BY s.nr, s.part) FROM statements s),
     'verdict', CASE WHEN EXISTS (SELECT FROM verdicts v WHERE v.nr = 10 AND v.verdict = 'no') THEN '{"verdict": "no", "says": "The table is not what was published."}'
-                    WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict <> 'yes') THEN '{"verdict": "caution", "says": "The promise was kept. What is beside it has to be judged."}'
+                    WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict = 'no') THEN '{"verdict": "no", "says": "The promise was kept, but the table gives something away: read the verdicts below."}'
+                    WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict <> 'yes') THEN '{"verdict": "caution", "says": "The promise was kept. Some columns were published without a promise: read the verdicts below."}'
                     ELSE '{"verdict": "yes", "says": "The promise was kept."}'::jsonb END,
     'verdicts', (SELECT jsonb_agg(to_jsonb(v) - 'nr' ORDER BY v.nr, v.says) FROM verdicts v),
     'check', CASE WHEN r.transactions IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_transactions(%L, %L, k => %s%s%s);', (SELECT h.name FROM home h), coalesce(r.publication, r.target),
@@ -1931,13 +1932,13 @@ SELECT jsonb_build_object(
     'values', CASE WHEN with_values AND r.has_classes THEN jsonb_build_object('smallest', (SELECT jsonb_agg(jsonb_build_object('class', q.class, 'pattern', q.pattern, 'row_count', q.row_count, 'shown', q.shown::text) ORDER BY q.row_count, q.class)
                   FROM (SELECT * FROM @extschema@.kanon_equivalence_classes e WHERE e.run = r.run AND e.shown <> '{}' ORDER BY e.row_count, e.class LIMIT 10) q)) END,
     'limits', (SELECT jsonb_agg(jsonb_build_object('what', l.what, 'says', l.says) ORDER BY l.nr) FROM (VALUES
-        (1, r.has_classes AND EXISTS (SELECT FROM kept k WHERE k.rules = '{}'), 'Classes that agree.', 'When all rows of a class share a value in a column that is published unchanged, that value is known of each of them.'),
+        (1, r.has_classes AND EXISTS (SELECT FROM kept k WHERE k.rules = '{}'), 'Classes that agree.', 'If all rows of a class share a value in an unchanged column, anybody who finds the class knows it for every person in it.'),
         (2, r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL AND r.subject IS NULL, 'Persons with several rows.', 'k counts rows. A person with many rows can fill a class alone.'),
-        (3, r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment'), 'Matches that can be ruled out.', 'The matches of a row need not be equally likely: who knows the method, or everybody''s quasi-identifiers, can tell more than one in k.'),
-        (4, r.transactions IS NOT NULL, 'More knowledge than was assumed.', 'The promise is about who knows at most as many items as were asked for.'),
-        (5, r.transactions IS NOT NULL, 'Knowing what is missing.', 'Who knows that a person does not have an item knows more than was counted.'),
-        (6, r.mechanism IS NULL, 'What was not named.', 'A column published unchanged that outsiders know identifies as well as a birth date.'),
-        (7, true, 'Several releases.', 'Two tables of the same persons, each as promised, may identify when they are joined.'),
+        (3, r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment'), 'Matches that can be ruled out.', 'The matches of a row need not be equally likely. An attacker who knows the method, or everybody''s quasi-identifiers, can do better than one in k.'),
+        (4, r.transactions IS NOT NULL, 'More knowledge than was assumed.', 'The promise holds against somebody who knows at most ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2') || ' items of a person.'),
+        (5, r.transactions IS NOT NULL, 'Knowing what is missing.', 'An attacker who knows an item that a person does not have knows more than was counted.'),
+        (6, r.mechanism IS NULL, 'What was not named.', 'If outsiders know an unchanged column, it identifies as well as a birth date.'),
+        (7, true, 'Several releases.', 'Two tables about the same persons can identify them when joined, though each keeps its promise.'),
         (9, r.anatomy IS NOT NULL, 'Columns that tell the value.', 'A published column that goes with the sensitive one, such as a drug with a diagnosis, tells which of the values of a group is a row''s own; so can what the whole table teaches of who has which value.'),
         (10, r.anatomy IS NOT NULL, 'Persons with several rows.', 'Who knows which rows are of one person can compare the values of their groups.'),
         (11, r.mechanism IS NOT NULL, 'Persons with several rows.', 'The promise is about one row. Of a person with several it is weaker, by each of them.'),
@@ -1999,7 +2000,11 @@ home AS (
     SELECT n.nspname AS name FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'kanon'),
 tried AS (
     SELECT chr(64 + s.nr::int) AS letter, s.nr AS series, s.method, s.hierarchies, f.*,
-           s.method || CASE WHEN s.hierarchies IS NULL THEN ', no hierarchies' ELSE ', ' || s.hierarchies::text END AS what
+           s.method || coalesce(': ' || (
+               SELECT string_agg(format('%s by %s', e.key, CASE jsonb_typeof(e.value) WHEN 'object'
+                                 THEN (SELECT string_agg(b.key || ' ' || translate(b.value::text, '[]{}"', ''), ', ') FROM jsonb_each(e.value) AS b)
+                                 ELSE e.value #>> '{}' END), '; ')
+               FROM jsonb_each(CASE jsonb_typeof(s.hierarchies) WHEN 'object' THEN s.hierarchies END) AS e), ', no hierarchies') AS what
     FROM (SELECT m.method, h.hierarchies, row_number() OVER (ORDER BY m.nr, h.nr) AS nr
           FROM unnest(methods) WITH ORDINALITY AS m (method, nr),
                unnest(coalesce(kanon_explore.hierarchies, ARRAY[NULL]::jsonb[])) WITH ORDINALITY AS h (hierarchies, nr)
@@ -2021,7 +2026,7 @@ points AS (
 SELECT @extschema@.kanon_page(jsonb_build_object(
     'source', format('%I.%I', n.nspname, c.relname),
     'version', (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'kanon'),
-    'says', format('Quasi-identifiers: %s. Tried on the table as it was when this page was made; nothing was written.', (SELECT string_agg(quote_ident(q), ', ') FROM unnest(quasi_identifiers) AS q)),
+    'says', format('Quasi-identifiers: %s. kanon tried them on the table as it was when this page was made, and wrote nothing.', (SELECT string_agg(quote_ident(q), ', ') FROM unnest(quasi_identifiers) AS q)),
     'has_points', EXISTS (SELECT FROM points),
     'most_lost', (SELECT max(p.gcp) FROM points p), 'least_risk', (SELECT min(p.risk) FROM points p), 'most_risk', (SELECT max(p.risk) FROM points p),
     'series', coalesce((SELECT jsonb_agg(jsonb_build_object('letter', s.letter, 'what', s.what,

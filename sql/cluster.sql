@@ -81,7 +81,7 @@ SELECT target, method, k, round(cost::numeric, 3) AS cost, round(lower_bound::nu
 FROM kanon_usefulness WHERE source = 'public.people' ORDER BY run;
 -- the report and the words know ranges and sets
 SELECT kanon_describe('~*~-', '{age,height,city,sex}') AS mixed, kanon_describe('~~', '{age,height}') AS ranges;
-SELECT count(*) FILTER (WHERE kanon_report(run) ~ 'of any shape') AS reports FROM kanon_usefulness WHERE source = 'public.people';
+SELECT count(*) FILTER (WHERE kanon_report(run) ~ 'form a class') AS reports FROM kanon_usefulness WHERE source = 'public.people';
 -- rules beyond k: Mondrian splits where both halves keep them
 SELECT classes > 1 AS several, class_min >= 3 AS ok FROM kanon_cluster('people', 'people_diverse', '{age,joined}', 3, 'mondrian',
     keep => '{city}', privacy => ARRAY[kanon_distinct_l('city', 2)]);

@@ -113,6 +113,8 @@ builder_of_words(const char *name, const SourceColumn *column, const char *const
 								   name, column->name, words[i - 1]),
 							errhint("Name the finest level first, and each once.")));
 	}
+	for (int i = 0; i < n; i++)
+		builder->words[i] = known[level[i]];
 	builder->own = level;
 	return builder;
 }

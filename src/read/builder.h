@@ -27,8 +27,9 @@ struct LevelBuilder
 	const SourceColumn *column;
 	Oid type; /* the column's base type */
 	int nlevels;
-	struct TypeCacheEntry *range; /* the range type of its levels; NULL: they are text */
-	Oid relation;                 /* that it reads, too, or InvalidOid */
+	const char *words[HIERARCHY_MAX_LEVELS]; /* what each level shows, as pages say it: "ranges of 5" */
+	struct TypeCacheEntry *range;            /* the range type of its levels; NULL: they are text */
+	Oid relation;                            /* that it reads, too, or InvalidOid */
 
 	/*
 	 * Before levels: the column's values in order, with the rows that have each (NULL: one

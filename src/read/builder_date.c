@@ -144,6 +144,7 @@ builder_date(const char *name, const SourceColumn *column, char **words, int n)
 	{
 		calendar->unit[i] = find_unit(words[i], column, builder->type == DATEOID);
 		calendar->name[i] = CStringGetTextDatum(calendar->unit[i]->name);
+		builder->words[i] = calendar->unit[i]->name;
 		if (i > 0 && (calendar->unit[i] <= calendar->unit[i - 1] || calendar->unit[i - 1]->alone))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

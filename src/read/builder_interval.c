@@ -288,7 +288,11 @@ builder_interval(const char *name, const SourceColumn *column, const Numeric *wi
 	intervals->most = int64_to_numeric(scale->most);
 	intervals->origin = calculate(numeric_mul, origin, unit);
 	for (int i = 0; i < n; i++)
+	{
 		intervals->width[i] = calculate(numeric_mul, widths[i], unit);
+		builder->words[i] =
+			psprintf("ranges of %s%s", numeric_normalize(widths[i]), scale->zero != 0 ? " days" : "");
+	}
 	builder->levels = levels;
 	builder->own = intervals;
 	return builder;
@@ -309,5 +313,6 @@ builder_age(const char *name, const SourceColumn *column)
 	intervals = builder->own;
 	intervals->from = int64_to_numeric(0);
 	intervals->top = int64_to_numeric(90);
+	builder->words[0] = "single years, 90 and above together";
 	return builder;
 }

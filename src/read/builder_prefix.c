@@ -78,6 +78,11 @@ builder_prefix(const char *name, const SourceColumn *column, const int *keep, in
 								   name, column->name, i),
 							errhint("Say how much each level keeps, the finest first: 3, then 1.")));
 	}
+	for (int i = 0; i < n; i++)
+		builder->words[i] = psprintf("the first %d %s", keep[i],
+									 builder->levels == levels_of_address ? "bits"
+									 : keep[i] == 1                       ? "character"
+																		  : "characters");
 	builder->own = memcpy(palloc(sizeof(int) * n), keep, sizeof(int) * n);
 	return builder;
 }

@@ -241,6 +241,7 @@ builder_quantile(const char *name, const SourceColumn *column, const int *groups
 							name, column->name, i),
 					 errhint("Say how many groups each level has, the finest first: 16, then 8, then 2.")));
 		own->groups[i] = groups[i];
+		builder->words[i] = psprintf("%d groups of equal size", groups[i]);
 	}
 	builder_of_ranges(builder);
 	builder->prepare = prepare;

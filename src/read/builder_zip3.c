@@ -122,6 +122,7 @@ builder_zip3(const char *name, const SourceColumn *column, Oid population)
 
 	if (!is_number(builder->type))
 		builder_of_texts(builder, "hierarchy of ZIP codes");
+	builder->words[0] = "the first 3 digits";
 	builder->relation = population;
 	if (OidIsValid(population))
 	{

@@ -182,7 +182,7 @@ open_builder(Hierarchy *hierarchy, const SourceColumn *column)
 	{
 		SourceColumn *level = &hierarchy->levels[h];
 
-		level->name = psprintf("level%d", h + 1);
+		level->name = builder->words[h] != NULL ? pstrdup(builder->words[h]) : psprintf("level%d", h + 1);
 		level->quoted = level->name;
 		level->type = OidIsValid(hierarchy->range) ? hierarchy->range : TEXTOID;
 		level->typmod = -1;
