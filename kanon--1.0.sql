@@ -869,12 +869,14 @@ CREATE FUNCTION @extschema@.kanon_hierarchy_interval(
     target            text,
     widths            numeric[],
     origin            numeric  DEFAULT 0,
+    lower             numeric  DEFAULT NULL,
+    upper             numeric  DEFAULT NULL,
     replace           boolean  DEFAULT false)
 RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_hierarchy_interval';
 
-COMMENT ON FUNCTION @extschema@.kanon_hierarchy_interval(regclass, name, text, numeric[], numeric, boolean)
+COMMENT ON FUNCTION @extschema@.kanon_hierarchy_interval(regclass, name, text, numeric[], numeric, numeric, numeric, boolean)
 IS 'writes a hierarchy of intervals of equal width for a column of numbers, dates or timestamps';
 
 CREATE FUNCTION @extschema@.kanon_hierarchy_prefix(
@@ -924,13 +926,16 @@ CREATE FUNCTION @extschema@.kanon_hierarchy_from_fk(
     key               name     DEFAULT NULL,
     parent            name     DEFAULT NULL,
     label             name     DEFAULT NULL,
+    above             regclass DEFAULT NULL,
+    above_key         name     DEFAULT NULL,
+    above_label       name     DEFAULT NULL,
     replace           boolean  DEFAULT false)
 RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_hierarchy_from_fk';
 
-COMMENT ON FUNCTION @extschema@.kanon_hierarchy_from_fk(regclass, name, text, regclass, name, name, name, boolean)
-IS 'writes the hierarchy that a lookup table which points to its own parents, or a path of labels, has for a column';
+COMMENT ON FUNCTION @extschema@.kanon_hierarchy_from_fk(regclass, name, text, regclass, name, name, name, regclass, name, name, boolean)
+IS 'writes the hierarchy that a lookup table which points to its own parents or to another table, or a path of labels, has for a column';
 
 /* ---- privacy rules beyond k: each function makes one for privacy => ARRAY[...] ---- */
 

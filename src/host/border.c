@@ -241,6 +241,18 @@ sentence(const char *remark)
 	return text;
 }
 
+/* What lets more rows into classes, or rows out of them; of what the function has. */
+static char *
+more_room(const Border *border)
+{
+	return psprintf("Allow more patterns or levels%s%s%s.",
+					border->least_k       ? ""
+					: border->no_residual ? ", or"
+										  : ",",
+					border->least_k ? "" : " lower k",
+					border->no_residual ? "" : ", or let residual be 'fill'");
+}
+
 void
 border_check(Border *border, KanonStatus status, const char *remark)
 {
@@ -261,8 +273,7 @@ border_check(Border *border, KanonStatus status, const char *remark)
 			break;
 		case KANON_RESIDUAL:
 			ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION), errmsg("some rows fit no class of k rows"),
-							detail[0] ? errdetail("%s", detail) : 0,
-							errhint("Let residual be 'fill', allow more patterns, or lower k.")));
+							detail[0] ? errdetail("%s", detail) : 0, errhint("%s", more_room(border))));
 			break;
 		case KANON_REST_FORBIDDEN:
 			ereport(
@@ -275,8 +286,7 @@ border_check(Border *border, KanonStatus status, const char *remark)
 			break;
 		case KANON_INFEASIBLE:
 			ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION), errmsg("no release fulfils these rules"),
-							detail[0] ? errdetail("%s", detail) : 0,
-							errhint("Allow more patterns or levels, or lower k.")));
+							detail[0] ? errdetail("%s", detail) : 0, errhint("%s", more_room(border))));
 			break;
 		case KANON_NOT_FOUND:
 			ereport(

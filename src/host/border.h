@@ -21,6 +21,10 @@ typedef struct Border
 	instr_time started;
 	instr_time said; /* last progress notice */
 
+	/* what hints may advise: an argument that the function has, a number that can still be less */
+	bool no_residual;
+	bool least_k;
+
 	/* for whoever is short of memory, sentences: why so much is needed, and what needs less; or NULL */
 	const char *why;
 	const char *instead;

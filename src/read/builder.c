@@ -149,6 +149,7 @@ typedef struct Form
 	const char *example;
 	const char *further; /* a key that may stand beside it, but for "missing", or NULL */
 	LevelBuilder *(*make)(const Arguments *arguments);
+	bool bounds; /* "lower" and "upper" may, too */
 	bool ready; /* true may stand for its usual levels, and what it does not know is suppressed unless told */
 } Form;
 
@@ -206,6 +207,17 @@ quantile_of(const Arguments *arguments)
 	return builder_quantile(arguments->name, arguments->column, integers_of(arguments), arguments->n);
 }
 
+/* NULL: none. */
+static Numeric
+end_of(const Arguments *arguments, const char *key)
+{
+	JsonbValue *value = find_key(arguments->object, key);
+
+	if (value != NULL && value->type != jbvNumeric)
+		raise_argument(arguments, psprintf("beside a \"%s\" that is a number", key));
+	return value != NULL ? value->val.numeric : NULL;
+}
+
 static LevelBuilder *
 interval_of(const Arguments *arguments)
 {
@@ -217,7 +229,8 @@ interval_of(const Arguments *arguments)
 	if (origin != NULL && origin->type != jbvNumeric)
 		raise_argument(arguments, "beside an \"origin\" that is a number");
 	return builder_interval(arguments->name, arguments->column, widths, arguments->n,
-							origin != NULL ? origin->val.numeric : int64_to_numeric(0));
+							origin != NULL ? origin->val.numeric : int64_to_numeric(0),
+							end_of(arguments, "lower"), end_of(arguments, "upper"));
 }
 
 static char **
@@ -298,13 +311,14 @@ zip3_of(const Arguments *arguments)
 
 /* "table" is made by who knows relations. */
 static const Form forms[] = {
-	{"age", "{\"age\": true}", NULL, age_of, true},
-	{"calendar", "{\"calendar\": true}", NULL, calendar_of, true},
+	{"age", "{\"age\": true}", NULL, age_of, .ready = true},
+	{"calendar", "{\"calendar\": true}", NULL, calendar_of, .ready = true},
 	{"date", "{\"date\": [\"month\", \"year\"]}", NULL, date_of},
-	{"hipaa_zip3", "{\"hipaa_zip3\": true, \"population\": \"census.zip\"}", "population", zip3_of, true},
-	{"icd10", "{\"icd10\": [\"category\", \"chapter\"]}", NULL, icd10_of, true},
-	{"interval", "{\"interval\": [5, 10, 20]}", "origin", interval_of},
-	{"iso3166", "{\"iso3166\": [\"region\", \"continent\"]}", NULL, iso3166_of, true},
+	{"hipaa_zip3", "{\"hipaa_zip3\": true, \"population\": \"census.zip\"}", "population", zip3_of,
+	 .ready = true},
+	{"icd10", "{\"icd10\": [\"category\", \"chapter\"]}", NULL, icd10_of, .ready = true},
+	{"interval", "{\"interval\": [5, 10, 20]}", "origin", interval_of, .bounds = true},
+	{"iso3166", "{\"iso3166\": [\"region\", \"continent\"]}", NULL, iso3166_of, .ready = true},
 	{"prefix", "{\"prefix\": [3, 1]}", NULL, prefix_of},
 	{"quantile", "{\"quantile\": [8, 4]}", NULL, quantile_of},
 	{"table", "{\"table\": \"clinic.icd\", \"missing\": \"suppress\"}", NULL, NULL},
@@ -333,10 +347,16 @@ raise_unknown(const char *word, const SourceColumn *column, const Form *form)
 		nearest_try(&nearest, forms[i].name);
 	if (form != NULL && form->further != NULL)
 		nearest_try(&nearest, form->further);
+	if (form != NULL && form->bounds)
+	{
+		nearest_try(&nearest, "lower");
+		nearest_try(&nearest, "upper");
+	}
 	nearest_try(&nearest, "missing");
 	hint = form == NULL            ? psprintf("Known: %s; or name a relation.", known_forms())
 		   : form->further == NULL ? "It takes \"missing\"."
-								   : psprintf("It takes \"%s\" and \"missing\".", form->further);
+								   : psprintf("It takes \"%s\"%s and \"missing\".", form->further,
+											  form->bounds ? ", \"lower\", \"upper\"" : "");
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					form == NULL ? errmsg("\"%s\" of column \"%s\" is no builder of hierarchies",
 										  excerpt(word), column->name)
@@ -352,6 +372,14 @@ find_form(const char *word)
 		if (strcmp(forms[i].name, word) == 0)
 			return &forms[i];
 	return NULL;
+}
+
+const char *
+builder_example(const char *name)
+{
+	const Form *form = find_form(name);
+
+	return form != NULL ? form->example : NULL;
 }
 
 /* The next key of an object, or NULL. */
@@ -373,6 +401,7 @@ only_form(JsonbContainer *object, const SourceColumn *column)
 {
 	const Form *form = NULL;
 	char *word, *unknown = NULL;
+	bool bounds = false;
 	JsonbIterator *it = JsonbIteratorInit(object);
 
 	while ((word = next_key(&it)) != NULL)
@@ -386,9 +415,13 @@ only_form(JsonbContainer *object, const SourceColumn *column)
 							errhint("Name one of them.")));
 		if (found != NULL)
 			form = found;
+		else if (strcmp(word, "lower") == 0 || strcmp(word, "upper") == 0)
+			bounds = true;
 		else if (strcmp(word, "missing") != 0)
 			unknown = word;
 	}
+	if (bounds && unknown == NULL && (form == NULL || !form->bounds))
+		unknown = find_key(object, "lower") != NULL ? "lower" : "upper";
 	if (form == NULL && unknown == NULL)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("the hierarchy of column \"%s\" names no builder", column->name),

@@ -64,10 +64,13 @@ struct LevelBuilder
 extern LevelBuilder *builder_read(JsonbContainer *object, const SourceColumn *column, char **table,
 								  bool *suppress);
 
+/* How JSON names a builder of that name, for hints; NULL: there is none. */
+extern const char *builder_example(const char *name);
+
 /* Each builder from its own arguments, called `name` in messages; they check all but what JSON has. */
 extern LevelBuilder *builder_prefix(const char *name, const SourceColumn *column, const int *keep, int n);
 extern LevelBuilder *builder_interval(const char *name, const SourceColumn *column, const Numeric *widths,
-									  int n, Numeric origin);
+									  int n, Numeric origin, Numeric lower, Numeric upper);
 extern LevelBuilder *builder_date(const char *name, const SourceColumn *column, char **levels, int n);
 extern LevelBuilder *builder_quantile(const char *name, const SourceColumn *column, const int *groups, int n);
 

@@ -50,11 +50,11 @@ typedef struct Intervals
 	Numeric origin;
 	Numeric width[HIERARCHY_MAX_LEVELS]; /* in the scale's units */
 	Numeric zero, least, most;
-	Numeric from,
-		top;    /* what is below is not known, what is not below stands together; NULL: no such thing */
-	bool known; /* the value before had a place among others: */
+	Numeric from;        /* what is below is not known; NULL: no such thing */
+	Numeric bottom, top; /* what is below, and what is not below, stands together; NULL: no such thing */
+	bool known;          /* the value before had a place among others: */
 	Numeric low[HIERARCHY_MAX_LEVELS];
-	Numeric high[HIERARCHY_MAX_LEVELS]; /* NULL: without an end */
+	Numeric high[HIERARCHY_MAX_LEVELS]; /* both NULL: without an end */
 } Intervals;
 
 static Numeric
@@ -177,6 +177,7 @@ levels(LevelBuilder *builder, Datum value, Datum *nodes)
 	Numeric at = position(builder, value);
 	Numeric distance;
 	bool above = at != NULL && intervals->top != NULL && compare(at, intervals->top) >= 0;
+	bool below = at != NULL && intervals->bottom != NULL && compare(at, intervals->bottom) < 0;
 	int changed = 0;
 
 	if (intervals->from != NULL && (at == NULL || compare(at, intervals->from) < 0))
@@ -189,7 +190,7 @@ levels(LevelBuilder *builder, Datum value, Datum *nodes)
 	}
 	while (known && changed < builder->nlevels)
 	{
-		if (compare(at, intervals->low[changed]) >= 0 &&
+		if ((intervals->low[changed] == NULL || compare(at, intervals->low[changed]) >= 0) &&
 			(intervals->high[changed] == NULL || compare(at, intervals->high[changed]) < 0))
 			break;
 		changed++;
@@ -205,15 +206,24 @@ levels(LevelBuilder *builder, Datum value, Datum *nodes)
 		Numeric high = above ? NULL : calculate(numeric_add, low, intervals->width[h]);
 		MemoryContext old;
 
+		if (below)
+			low = NULL;
+		else if (intervals->bottom != NULL && compare(low, intervals->bottom) < 0)
+			low = intervals->bottom;
+		if (below)
+			high = intervals->bottom;
+		else if (high != NULL && intervals->top != NULL && compare(high, intervals->top) > 0)
+			high = intervals->top;
 		nodes[h] = node(builder, low, high);
-		if (builder->begun && intervals->low[h] != NULL)
+		if (builder->begun)
 		{
-			pfree(intervals->low[h]);
+			if (intervals->low[h] != NULL)
+				pfree(intervals->low[h]);
 			if (intervals->high[h] != NULL)
 				pfree(intervals->high[h]);
 		}
 		old = MemoryContextSwitchTo(GetMemoryChunkContext(intervals));
-		intervals->low[h] = DatumGetNumericCopy(NumericGetDatum(low));
+		intervals->low[h] = low != NULL ? DatumGetNumericCopy(NumericGetDatum(low)) : NULL;
 		intervals->high[h] = high != NULL ? DatumGetNumericCopy(NumericGetDatum(high)) : NULL;
 		MemoryContextSwitchTo(old);
 	}
@@ -264,8 +274,31 @@ check_widths(const LevelBuilder *builder, const Scale *scale, const Numeric *wid
 							errhint("Each is a multiple of the one before, such as 5, 10, 20.")));
 }
 
+/* What is below the one stands together, and what is not below the other. */
+static void
+check_ends(const LevelBuilder *builder, const Scale *scale, Numeric lower, Numeric upper)
+{
+	Numeric ends[] = {lower, upper};
+	Numeric unit = int64_to_numeric(Max(scale->unit, 1));
+
+	for (int i = 0; i < (int) lengthof(ends); i++)
+		if (ends[i] != NULL &&
+			(!is_finite(ends[i]) || (scale->unit != 0 && !is_whole(calculate(numeric_mul, ends[i], unit)))))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s for column \"%s\" must be a value of type %s", i == 0 ? "lower" : "upper",
+							builder->column->name, format_type_be(builder->column->type)),
+					 errhint("Dates and timestamps count as days since 1970-01-01.")));
+	if (lower != NULL && upper != NULL && compare(lower, upper) >= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("lower for column \"%s\" is not less than upper", builder->column->name),
+				 errhint("Values below lower stand together, and those from upper on: 20 and 85, say.")));
+}
+
 LevelBuilder *
-builder_interval(const char *name, const SourceColumn *column, const Numeric *widths, int n, Numeric origin)
+builder_interval(const char *name, const SourceColumn *column, const Numeric *widths, int n, Numeric origin,
+				 Numeric lower, Numeric upper)
 {
 	LevelBuilder *builder = builder_create(name, column, n);
 	Intervals *intervals = palloc0(sizeof(Intervals));
@@ -280,6 +313,7 @@ builder_interval(const char *name, const SourceColumn *column, const Numeric *wi
 			"hierarchy of intervals", column,
 			"Integers, numeric, floats, dates and timestamps have one; quantiles take every type with an order.");
 	check_widths(builder, scale, widths, n, origin);
+	check_ends(builder, scale, lower, upper);
 	builder_of_ranges(builder);
 	unit = int64_to_numeric(Max(scale->unit, 1));
 	intervals->scale = scale;
@@ -293,6 +327,8 @@ builder_interval(const char *name, const SourceColumn *column, const Numeric *wi
 		builder->words[i] =
 			psprintf("ranges of %s%s", numeric_normalize(widths[i]), scale->zero != 0 ? " days" : "");
 	}
+	intervals->bottom = lower != NULL ? calculate(numeric_mul, lower, unit) : NULL;
+	intervals->top = upper != NULL ? calculate(numeric_mul, upper, unit) : NULL;
 	builder->levels = levels;
 	builder->own = intervals;
 	return builder;
@@ -309,10 +345,10 @@ builder_age(const char *name, const SourceColumn *column)
 
 	if (type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID)
 		builder_refuse("hierarchy of ages", column, "Use a view that has the age in years.");
-	builder = builder_interval(name, column, widths, lengthof(widths), int64_to_numeric(0));
+	builder = builder_interval(name, column, widths, lengthof(widths), int64_to_numeric(0), NULL,
+							   int64_to_numeric(90));
 	intervals = builder->own;
 	intervals->from = int64_to_numeric(0);
-	intervals->top = int64_to_numeric(90);
 	builder->words[0] = "single years, 90 and above together";
 	return builder;
 }

@@ -64,7 +64,11 @@ builder_prefix(const char *name, const SourceColumn *column, const int *keep, in
 			 builder->type == INT8OID)
 		builder->levels = levels_of_text;
 	else
-		builder_refuse("hierarchy of prefixes", column, "Texts, integers and network addresses have one.");
+		builder_refuse(
+			"hierarchy of prefixes", column,
+			category == TYPCATEGORY_ENUM
+				? "Cast it to text in a view of the source."
+				: "Texts, integers and network addresses have one: cast the column in a view of the source.");
 	for (int i = 0; i < n; i++)
 	{
 		if (keep[i] < 1)

@@ -79,6 +79,26 @@ hierarchy_matches_text(const Hierarchy *hierarchy, const SourceColumn *column)
 		   !either_way_coercible(type, column->type);
 }
 
+/* Numbers that PostgreSQL casts to the column's type by itself, such as integers to numeric, are those of the column. */
+static void
+cast_values(Hierarchy *hierarchy, const SourceColumn *column)
+{
+	Oid from = getBaseType(hierarchy->value.type), to = getBaseType(column->type), function;
+	char category_from, category_to;
+	bool preferred;
+
+	get_type_category_preferred(from, &category_from, &preferred);
+	get_type_category_preferred(to, &category_to, &preferred);
+	if (from == to || category_from != TYPCATEGORY_NUMERIC || category_to != TYPCATEGORY_NUMERIC ||
+		from >= FirstNormalObjectId || to >= FirstNormalObjectId ||
+		find_coercion_pathway(to, from, COERCION_IMPLICIT, &function) != COERCION_PATH_FUNC)
+		return;
+	hierarchy->value.quoted = psprintf("CAST(%s AS %s)", hierarchy->value.quoted,
+									   format_type_extended(to, -1, FORMAT_TYPE_FORCE_QUALIFY));
+	hierarchy->value.type = to;
+	hierarchy->value.typmod = -1;
+}
+
 static void
 check_value_type(const Hierarchy *hierarchy, const SourceColumn *column)
 {
@@ -209,6 +229,7 @@ hierarchy_open(Hierarchy *hierarchy, const HierarchyChoice *choice, const Source
 	hierarchy->value = relation->qis[0];
 	hierarchy->nlevels = relation->nqis - 1;
 	hierarchy->levels = relation->qis + 1;
+	cast_values(hierarchy, &source->qis[column]);
 	check_value_type(hierarchy, &source->qis[column]);
 	check_level_types(hierarchy, &source->qis[column]);
 }
@@ -228,10 +249,14 @@ relation_to_read(const char *what, const char *name)
 	relid = RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))),
 							 AccessShareLock, true);
 	if (!OidIsValid(relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("%s \"%s\" does not exist", what, excerpt(name)),
-				 errhint("%s", nearest_relation(
-								   names, "Name a table or view that exists, with its schema if need be."))));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("%s \"%s\" does not exist", what, excerpt(name)),
+			 errhint("%s",
+					 strcmp(what, "hierarchy") == 0 && builder_example(name) != NULL
+						 ? psprintf("A hierarchy that is worked out is an object: %s.", builder_example(name))
+						 : nearest_relation(
+							   names, "Name a table or view that exists, with its schema if need be."))));
 	return relid;
 }
 

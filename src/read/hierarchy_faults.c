@@ -392,6 +392,12 @@ say_remedy(const HierarchyLines *lines, HierarchyFaultKind kind)
 {
 	if (lines->hierarchy->from.builder != NULL)
 		return errhint("Say \"missing\": \"suppress\" beside it: then only the value itself shows them.");
+	if (kind == HIERARCHY_MISSING && lines->by_text)
+		return errhint(
+			"Its values are text and are compared with the column's as type %s writes them, each digit counts: cast them to that "
+			"type in a view of the hierarchy. Or add the lines, or name it as {\"table\": \"%s\", \"missing\": \"suppress\"}; "
+			"kanon_check_hierarchy with with_values => true shows the values.",
+			format_type_with_typemod(lines->column->type, lines->column->typmod), lines->hierarchy->name);
 	if (kind == HIERARCHY_MISSING)
 		return errhint(
 			"Add the lines, or name the hierarchy as {\"table\": \"%s\", \"missing\": \"suppress\"}; "

@@ -60,7 +60,7 @@ search_expression(Node *node, Place *place)
 		return place->query != NULL
 				   ? search_var(place->search, place->query, node)
 				   : search_relation(place->search, place->relid, ((const Var *) node)->varattno);
-	return expression_tree_walker(node, search_expression, place);
+	return kanon_walk(node, search_expression, place);
 }
 
 /* The expression of a generated column. */

@@ -25,9 +25,11 @@
 
 /* Rows whose values nobody can call equal would come out as they were written, each in its own way. */
 static void
-refuse_spellings(const Source *source)
+refuse_spellings(const Run *run)
 {
-	for (int i = 0; i < source->nkept; i++)
+	const Source *source = run->source;
+
+	for (int i = 0; i < source->nkept && run->whole; i++)
 		if (!source->kept[i].may_identify && spelling_unknown(&source->kept[i]))
 			ereport(
 				ERROR,
@@ -163,7 +165,7 @@ refuse_functions(const Run *run)
 {
 	const Source *source = run->source;
 
-	if (run->request->keep == NULL)
+	if (run->request->keep == NULL || !run->whole)
 		return;
 	for (int i = 0; i < source->nkept; i++)
 	{
@@ -232,7 +234,7 @@ identifiers_check(Run *run)
 {
 	refuse_labelled(run);
 	refuse_functions(run);
-	refuse_spellings(run->source);
+	refuse_spellings(run);
 	masks_spell(run->source);
 	if (run->request->target != NULL)
 		run->source->told = palloc0(sizeof(KeptTold));

@@ -437,6 +437,9 @@ begin(Request *request, bool whole)
 	run->record.started_at = GetCurrentTimestamp();
 	run->record.method = request->recorded_method != NULL ? request->recorded_method : request->method;
 	run->border = border_create(request->function);
+	run->border->no_residual =
+		(request->model->options & TAKES(RESIDUAL)) == 0 || request->residual == KANON_RESIDUAL_FILL;
+	run->border->least_k = request->k <= 2;
 	SPI_connect();
 	steps->open(run);
 	masks_read(run->source, request->mask, request->key, request->mask_key);

@@ -1,6 +1,6 @@
 /*
  * hierarchy_from_fk.c: kanon_hierarchy_from_fk: what a lookup table that points
- * to its own parents, or a path of labels (ltree), says above a column's values.
+ * to its own parents or to another table, or a path of labels (ltree), says above a column's values.
  *
  * Keys, parents and labels are compared as text, so that the column and the
  * lookup may be of different types.  Level r is the ancestor r steps up; where
@@ -25,8 +25,14 @@ enum
 	ARG_LOOKUP = BUILD_ARGS,
 	ARG_KEY,
 	ARG_PARENT,
-	ARG_LABEL
+	ARG_LABEL,
+	ARG_ABOVE,
+	ARG_ABOVE_KEY,
+	ARG_ABOVE_LABEL
 };
+
+/* Before a key of the table above, so that it is none of the lookup's own. */
+#define ABOVE "pg_catalog.chr(1) OPERATOR(pg_catalog.||) "
 
 /* Of the lookup: "lookup", with key k, parent p and label b, all text. */
 #define LINES "lines AS (SELECT k, nullif(p, k) AS p, coalesce(b, k) AS b FROM lookup)"
@@ -86,10 +92,25 @@ as_text(const SourceColumn *column)
 													   : "CAST(NULL AS pg_catalog.text)");
 }
 
-static void
-read_lookup(HierarchyBuild *build, const Source *lookup)
+/* Lines of the lookup, whose parents are lines of the table above, if there is one. */
+static char *
+lookup_query(Gate *gate, const Source *lookup, const Source *above)
 {
 	const SourceColumn *columns = lookup->qis;
+	char *key = as_text(&columns[0]), *parent = as_text(&columns[1]);
+	char *label = as_text(lookup->nqis > 2 ? &columns[2] : NULL);
+
+	if (above == NULL)
+		return psprintf("SELECT %s AS k, %s AS p, %s AS b FROM %s", key, parent, label, lookup->name);
+	return psprintf("SELECT %s AS k, " ABOVE "%s AS p, %s AS b FROM %s UNION ALL SELECT " ABOVE
+					"%s, NULL, %s FROM %s",
+					key, parent, label, lookup->name, as_text(&above->qis[0]),
+					as_text(&above->qis[above->nqis - 1]), gate_also(gate, above->relid));
+}
+
+static void
+read_lookup(HierarchyBuild *build, const Source *lookup, const Source *above)
+{
 	static const char *const names[] = {"k", "p", "b"};
 	Gate *gate = gate_create(lookup->name, lookup->relid, lengthof(names));
 
@@ -102,12 +123,9 @@ read_lookup(HierarchyBuild *build, const Source *lookup)
 
 		gate_columns(gate, &text, 1);
 	}
-	hierarchy_build_store(
-		build, "lookup", gate,
-		psprintf(
-			"SELECT l.k, l.p, l.b FROM (SELECT %s AS k, %s AS p, %s AS b FROM %s) AS l WHERE l.k IS NOT NULL",
-			as_text(&columns[0]), as_text(&columns[1]), as_text(lookup->nqis > 2 ? &columns[2] : NULL),
-			lookup->name));
+	hierarchy_build_store(build, "lookup", gate,
+						  psprintf("SELECT l.k, l.p, l.b FROM (%s) AS l WHERE l.k IS NOT NULL",
+								   lookup_query(gate, lookup, above)));
 }
 
 static void
@@ -221,7 +239,44 @@ open_lookup(FunctionCallInfo fcinfo, const Target *target)
 	return lookup;
 }
 
-/* kanon_hierarchy_from_fk(source, column_name, target, lookup, key, parent, label, replace) */
+/* The table that the lookup's parents are in: its key and, if given, label; or NULL. */
+static Source *
+open_above(FunctionCallInfo fcinfo, const Source *lookup, const Target *target)
+{
+	Datum names[2];
+	Source *above;
+
+	if (PG_ARGISNULL(ARG_ABOVE))
+		return NULL;
+	if (is_ltree(lookup->qis[1].type))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("above goes with a parent that is a key, not a path"),
+						errhint("Leave above out: a path has all labels in it.")));
+	refuse_null(fcinfo, ARG_ABOVE_KEY, "above_key",
+				"Name the column of the table above that the lookup's parent column references.");
+	names[0] = PG_GETARG_DATUM(ARG_ABOVE_KEY);
+	if (!PG_ARGISNULL(ARG_ABOVE_LABEL))
+		names[1] = PG_GETARG_DATUM(ARG_ABOVE_LABEL);
+	above = source_open_columns(
+		PG_GETARG_OID(ARG_ABOVE),
+		construct_array(names,
+						PG_ARGISNULL(ARG_ABOVE_LABEL) || strcmp(NameStr(*DatumGetName(names[0])),
+																NameStr(*DatumGetName(names[1]))) == 0
+							? 1
+							: 2,
+						NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR),
+		"above_key and above_label");
+	source_lock(above);
+	target_spare(target->replaced, target->name, above->relid);
+	PopActiveSnapshot();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	return above;
+}
+
+/*
+ * kanon_hierarchy_from_fk(source, column_name, target, lookup, key, parent, label, above, above_key,
+ * above_label, replace)
+ */
 Datum
 kanon_hierarchy_from_fk(PG_FUNCTION_ARGS)
 {
@@ -242,7 +297,7 @@ kanon_hierarchy_from_fk(PG_FUNCTION_ARGS)
 		PG_RETURN_INT64(write_paths(build, OWN_PATHS, build->source->name));
 	}
 	lookup = open_lookup(fcinfo, build->target);
-	read_lookup(build, lookup);
+	read_lookup(build, lookup, open_above(fcinfo, lookup, build->target));
 	hierarchy_build_values(build);
 	if (!is_ltree(lookup->qis[1].type))
 		PG_RETURN_INT64(write_parents(build, lookup));

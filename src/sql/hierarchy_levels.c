@@ -17,6 +17,8 @@ PG_FUNCTION_INFO_V1(kanon_hierarchy_quantile);
 /* After the arguments that all have. */
 #define ARG_LEVELS BUILD_ARGS
 #define ARG_ORIGIN (BUILD_ARGS + 1)
+#define ARG_LOWER (BUILD_ARGS + 2)
+#define ARG_UPPER (BUILD_ARGS + 3)
 
 static int *
 integers_arg(FunctionCallInfo fcinfo, const char *name, const char *example, int *n)
@@ -29,7 +31,7 @@ integers_arg(FunctionCallInfo fcinfo, const char *name, const char *example, int
 	return integers;
 }
 
-/* kanon_hierarchy_interval(source, column_name, target, widths, origin, replace) */
+/* kanon_hierarchy_interval(source, column_name, target, widths, origin, lower, upper, replace) */
 Datum
 kanon_hierarchy_interval(PG_FUNCTION_ARGS)
 {
@@ -42,7 +44,9 @@ kanon_hierarchy_interval(PG_FUNCTION_ARGS)
 	for (int i = 0; i < n; i++)
 		widths[i] = DatumGetNumeric(elements[i]);
 	PG_RETURN_INT64(hierarchy_build_levels(
-		build, builder_interval("widths", build->column, widths, n, PG_GETARG_NUMERIC(ARG_ORIGIN))));
+		build, builder_interval("widths", build->column, widths, n, PG_GETARG_NUMERIC(ARG_ORIGIN),
+								PG_ARGISNULL(ARG_LOWER) ? NULL : PG_GETARG_NUMERIC(ARG_LOWER),
+								PG_ARGISNULL(ARG_UPPER) ? NULL : PG_GETARG_NUMERIC(ARG_UPPER))));
 }
 
 /* kanon_hierarchy_prefix(source, column_name, target, keep, replace) */

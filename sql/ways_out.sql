@@ -1,0 +1,38 @@
+-- hints that lead out, and what they lead to
+CREATE SCHEMA ways_test;
+SET search_path = ways_test, public;
+\set SHOW_CONTEXT never
+CREATE TYPE mood as enum ('low','high');
+create table p as select i%5 as a, i % 60 as age, (i % 4 + 1) as city, 'm'||i%3 as zip, (case when i%2=0 then 'low' else 'high' end)::mood as m, date '2020-01-01' + i as born, (i%4)::numeric(5,1) as n from generate_series(1,200) i;
+create table country(id int, name text); insert into country values (1,'France'),(2,'Italy');
+create table city(id int, name text, country int); insert into city values (1,'Paris',1),(2,'Lyon',1),(3,'Rome',2),(4,'Turin',2);
+select kanon_hierarchy_from_fk('p','city','city_h','city','id','country','name',above=>'country',above_key=>'id',above_label=>'name');
+select * from city_h order by 1;
+select kanon_hierarchy_from_fk('p','city','city_h','city','id','country','name',above=>'country',above_key=>'id', replace=>true);
+select * from city_h order by 1;
+select pattern, verdict, classes from kanon_full_domain('p','city_out','{city,a}',60,hierarchies=>'{"city":"city_h"}');
+select kanon_hierarchy_interval('p','age','age_h','{5,10,20}', lower=>12, upper=>43);
+select * from age_h where value in (3,11,12,14,15,19,39,40,42,43,59) order by 1;
+select count(*) from kanon_pattern_guided('p','o1','{age,a}',5,hierarchies=>'{"age":{"interval":[5,10],"lower":12,"upper":43}}');
+select count(*) from kanon_pattern_guided('p','o1','{age,a}',5,hierarchies=>'{"age":{"interval":[5,10],"lower":50,"upper":43}}');
+select count(*) from kanon_pattern_guided('p','o1','{age,a}',5,hierarchies=>'{"age":{"prefix":[1],"upper":43}}');
+select count(*) from kanon_pattern_guided('p','o1','{age,a}',5,hierarchies=>'{"age":{"interval":[5],"uper":43}}');
+select count(*) from kanon_pattern_guided('p','o2','{born,a}',5,hierarchies=>'{"born":"date"}');
+select count(*) from kanon_pattern_guided('p','o2','{m,a}',5,hierarchies=>'{"m":{"prefix":[1]}}');
+create table nh as select distinct n::int as value, 'x'||(n::int/2) as l from p;
+select count(*) from kanon_pattern_guided('p','o3','{n,a}',5,hierarchies=>'{"n":"nh"}');
+create table nt as select distinct n::int::text as value, 'x'||(n::int/2) as l from p;
+select count(*) from kanon_pattern_guided('p','o4','{n,a}',5,hierarchies=>'{"n":"nt"}');
+select * from kanon_pattern_clustering('p','e9','{a,age}',1,'greedy','{--,**}'); 
+select * from kanon_pattern_clustering('p','e10','{a,age,born}',50,'greedy','{---}'); 
+select * from kanon_hierarchy_from_fk('p','city','city_h2','city','id','country','name',above=>'country');
+create table loose(id int, name text, country int); insert into loose values (1,'Paris',1),(2,'Lyon',7),(3,'Rome',2),(4,'Turin',2);
+select * from kanon_hierarchy_from_fk('p','city','city_h2','loose','id','country','name',above=>'country',above_key=>'id');
+-- many rows at both ends, in dates and fractions, too
+select kanon_hierarchy_interval('p','born','born_h','{10,30}', lower=>18300, upper=>18400);
+select level1, level2, count(*) from born_h group by 1, 2 order by 1, 2;
+select kanon_hierarchy_interval('p','n','n_h','{0.5,1}', upper=>2.5);
+select * from n_h order by 1;
+select kanon_hierarchy_interval('p','age','age_h','{5}', upper=>2.5, replace=>true);
+\set VERBOSITY terse
+DROP SCHEMA ways_test CASCADE;
