@@ -172,4 +172,23 @@ RESET IntervalStyle;
 SELECT DISTINCT options->'time_limit' AS time_limit FROM kanon_usefulness WHERE target IN ('measure_test.people_iso', 'measure_test.people_sql');
 \set VERBOSITY terse
 SET client_min_messages = warning;
+
+-- Values that stand for nothing measured are far from the data, and leave its range as it is: each of these tables has
+-- lost about the same, and no method makes years of days for nothing.
+CREATE TABLE stays AS SELECT i AS id, date '2020-01-01' + i * 37 % 700 AS day, i * 7 % 90 AS age, 'c' || i * 7 % 20 AS city FROM generate_series(1, 2000) AS i;
+CREATE FUNCTION lost(call text, day text, age text) RETURNS numeric LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE OR REPLACE VIEW sentinels AS SELECT CASE WHEN id %% 25 = 0 THEN %L ELSE day END AS day, CASE WHEN id %% 25 = 1 THEN %L ELSE age END AS age, city FROM stays', day, age);
+    EXECUTE format('SELECT FROM kanon_%s, replace => true)', format(call, $q$'sentinels', 'lost_target', '{day,age,city}', 5$q$,
+        $q$hierarchies => '{"day": {"date": ["month", "quarter", "year"]}, "age": {"interval": [5, 10, 20]}}'$q$));
+    RETURN (SELECT round(u.gcp::numeric, 4) FROM kanon_usefulness u ORDER BY run DESC LIMIT 1);
+END $$;
+SELECT call, round(lost(call, NULL, NULL), 2) AS without, (SELECT bool_and(abs(lost(call, day, age) / lost(call, NULL, NULL) - 1) < 0.2)
+        FROM (VALUES ('9999-12-31', NULL), ('0001-01-01', '999998'), ('infinity', '-99999')) AS v (day, age)) AS alike
+    FROM unnest('{"pattern_guided(%s, %s","pattern_guided(%s, %s, method => ''improve'', effort => 0.1","full_domain(%s, %s","subtree(%s, %s","cluster(%s","cluster(%s, method => ''gather''","freeform(%s, %s, method => ''ring''"}'::text[]) AS call;
+-- and of means
+CREATE VIEW for_ever AS SELECT CASE WHEN id % 25 = 0 THEN '9999-12-31' ELSE day END AS day, city FROM stays;
+SELECT count(*) FROM kanon_cluster('for_ever', 'for_ever_target', '{day,city}', 5);
+SELECT measure, abs(after - before) < 86400 * 40 AS near, before BETWEEN 86400 * 150 AND 86400 * 20000::numeric AS days FROM kanon_compare('for_ever', 'for_ever_target', '{day}', queries => 0)
+    WHERE measure IN ('mean', 'standard_deviation') ORDER BY measure;
 DROP SCHEMA measure_test CASCADE;

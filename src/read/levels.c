@@ -5,8 +5,10 @@
  */
 #include "compat.h"
 #include "read/levels.h"
+#include "core/model/measure.h"
 #include "host/gate.h"
 #include "read/hierarchy.h"
+#include "read/number.h"
 #include "read/rowtypes.h"
 
 #include <math.h>
@@ -104,7 +106,10 @@ rowtypes_levels(RowTypes *types, Border *border)
 	{
 		Hierarchy *hierarchy = source->qis[c].hierarchy;
 
-		*column++ = types->grouped[c];
+		*column = types->grouped[c];
+		if (column->number != NULL)
+			column->number = numbers_of_data(column->number, column->distinct, border->context);
+		column++;
 		if (hierarchy == NULL)
 			continue;
 		/* one without a level below the top is read all the same: it may be wrong */
@@ -138,7 +143,10 @@ level_ncp(const RowTypes *types, const KanonColumn *values, const KanonColumn *l
 	double *high = border_palloc(border, sizeof(double) * level->distinct);
 	uint32 *members = border_palloc(border, sizeof(uint32) * level->distinct);
 	uint32 *node = border_palloc(border, sizeof(uint32) * values->distinct);
-	double least = INFINITY, most = -INFINITY, sum = 0;
+	double range = 0, scale = 1, sum = 0;
+
+	if (values->number != NULL)
+		range = kanon_number_range(values, &scale);
 
 	for (uint32 i = 0; i < types->ntypes; i++)
 		node[values->code[i]] = level->code[i];
@@ -153,13 +161,11 @@ level_ncp(const RowTypes *types, const KanonColumn *values, const KanonColumn *l
 		double number = values->number != NULL ? values->number[v] : NAN;
 
 		members[node[v]]++;
-		if (isfinite(number))
-		{
-			low[node[v]] = fmin(low[node[v]], number);
-			high[node[v]] = fmax(high[node[v]], number);
-			least = fmin(least, number);
-			most = fmax(most, number);
-		}
+		/* (as measured: what is no number, or infinite, is far from all else under a node) */
+		if (number < low[node[v]] || isnan(number))
+			low[node[v]] = number;
+		if (number > high[node[v]] || isnan(number))
+			high[node[v]] = number;
 	}
 	for (uint32 i = 0; i < types->ntypes; i++)
 	{
@@ -167,9 +173,8 @@ level_ncp(const RowTypes *types, const KanonColumn *values, const KanonColumn *l
 		double share = 0;
 
 		if (members[v] > 1)
-			share = values->number == NULL                       ? (double) members[v] / values->distinct
-					: high[v] > low[v] && isfinite(most - least) ? (high[v] - low[v]) / (most - least)
-																 : 0;
+			share = values->number == NULL ? (double) members[v] / values->distinct
+										   : kanon_range_share(range, scale, low[v], high[v]);
 		sum += share * types->rows[i];
 	}
 	border_pfree(border, low);

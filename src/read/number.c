@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "core/model/measure.h"
+
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
 #include "datatype/timestamp.h"
@@ -113,6 +115,41 @@ float_as_numeric(Oid type, Datum value)
 		double_to_shortest_decimal_buf(DatumGetFloat8(value), text);
 	return DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(text),
 											   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	double x = *(const double *) a, y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+const double *
+numbers_of_data(const double *numbers, uint32 n, MemoryContext context)
+{
+	double *own = MemoryContextAllocHuge(context, sizeof(double) * (Size) Max(n, 1));
+	uint32 finite = 0;
+	bool ascending = true;
+	double low, high;
+
+	for (uint32 i = 0; i < n; i++)
+		if (isfinite(numbers[i]))
+		{
+			ascending = ascending && (finite == 0 || own[finite - 1] < numbers[i]);
+			own[finite++] = numbers[i];
+		}
+	if (!ascending)
+		qsort(own, finite, sizeof(double), compare_numbers);
+	kanon_data_range(own, finite, &low, &high);
+	if (finite == 0 || (own[0] == low && own[finite - 1] == high))
+	{
+		pfree(own);
+		return numbers;
+	}
+	for (uint32 i = 0; i < n; i++)
+		own[i] = numbers[i] < low ? -INFINITY : numbers[i] > high ? INFINITY : numbers[i];
+	return own;
 }
 
 Oid

@@ -10,6 +10,8 @@
 #include "compat.h"
 #include "sql/compare.h"
 #include "host/lines.h"
+#include "core/model/measure.h"
+#include "read/number.h"
 #include "run/args.h"
 
 #include <math.h>
@@ -51,6 +53,7 @@ typedef struct Numbers
 	Moments *sums;     /* [distinct + 1] of the values before this one */
 	const double *own; /* of the target's cells, when they are values; as in the dictionary */
 	double unit, origin;
+	double low, high; /* between which the source's data is, as in the dictionary */
 } Numbers;
 
 static void
@@ -71,9 +74,27 @@ put(Lines *lines, const char *measure, const char *column, const double *before,
 static Moments
 of_number(const Numbers *numbers, double number)
 {
-	double x = number / numbers->unit + numbers->origin - numbers->center;
+	double x = numbers->high > numbers->low && kanon_is_far(numbers->low, numbers->high, number)
+				   ? INFINITY
+				   : number / numbers->unit + numbers->origin - numbers->center;
 
 	return isfinite(x) ? (Moments){1, x, x * x} : (Moments){0, 0, 0};
+}
+
+/* What is far from the source's data has no part in its figures. */
+static void
+near_data(Numbers *numbers, const KanonColumn *values, Border *border)
+{
+	const double *data = numbers_of_data(values->number, values->distinct, border->context);
+
+	numbers->low = INFINITY;
+	numbers->high = -INFINITY;
+	for (uint32 v = 0; data != values->number && v < values->distinct; v++)
+		if (isfinite(data[v]))
+		{
+			numbers->low = fmin(numbers->low, data[v]);
+			numbers->high = fmax(numbers->high, data[v]);
+		}
 }
 
 static void
@@ -92,6 +113,7 @@ set_up(Numbers *numbers, const Compared *compared, int column, const double *bef
 		numbers->origin = (double) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY;
 	if (compared->source->qis[column].show_as == SHOW_AS_VALUE)
 		numbers->own = compared->records->grouped[column].number;
+	near_data(numbers, values, compared->border);
 	numbers->sums = border_palloc(compared->border, sizeof(Moments) * ((Size) values->distinct + 1));
 	/* squares of what is far from 0 would lose their last digits */
 	for (uint32 v = 0; v < values->distinct; v++)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
+#include "model/measure.h"
 
 static bool
 close_to(double a, double b)
@@ -550,13 +551,57 @@ test_memory_and_cancel(void **state)
 	}
 }
 
+/* Where the data of some numbers is: these are its ends. */
+static void
+assert_data(const double *number, size_t n, double low, double high)
+{
+	double found[2];
+
+	kanon_data_range(number, n, &found[0], &found[1]);
+	assert_true(found[0] == low && found[1] == high);
+}
+
+static void
+test_data(void **state)
+{
+	double number[40];
+
+	(void) state;
+	for (int i = 0; i < 40; i++)
+		number[i] = i;
+	assert_data(number, 40, 0, 39);
+	/* a gap of three times the range is one of the data, one more is none */
+	number[39] = 38 * 4;
+	assert_data(number, 40, 0, 38 * 4);
+	number[39]++;
+	assert_data(number, 40, 0, 38);
+	/* two of them; on the other side as well, where the range is that without these */
+	number[38] = 10000;
+	number[39] = 10001;
+	number[0] = -1e300;
+	assert_data(number, 40, 1, 37);
+	assert_true(kanon_is_far(1, 37, 10000) && kanon_is_far(1, 37, -1e300) && !kanon_is_far(1, 37, 0));
+	/* what is near what is far is part of a far group, unless that is a tenth of all or more */
+	for (int i = 35; i < 40; i++)
+		number[i] = 20000 + i;
+	assert_data(number, 40, 1, 20039);
+	/* too few to tell */
+	number[9] = 1e9;
+	assert_data(number + 1, 9, 1, 1e9);
+	assert_data(number + 1, 1, 1, 1);
+	/* differences that no double holds */
+	for (int i = 0; i < 40; i++)
+		number[i] = -1.6e308 + i * 8e306;
+	assert_data(number, 40, number[0], number[39]);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_hand),           cmocka_unit_test(test_levels_by_hand),
-		cmocka_unit_test(test_several_by_hand),   cmocka_unit_test(test_random),
-		cmocka_unit_test(test_memory_and_cancel),
+		cmocka_unit_test(test_data),           cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_levels_by_hand), cmocka_unit_test(test_several_by_hand),
+		cmocka_unit_test(test_random),         cmocka_unit_test(test_memory_and_cancel),
 	};
 
 	return cmocka_run_group_tests_name("loss", tests, NULL, NULL);

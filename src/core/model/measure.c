@@ -25,6 +25,33 @@ typedef struct Measure
 	double *diversity; /* [nclasses] sum so far */
 } Measure;
 
+bool
+kanon_is_far(double low, double high, double number)
+{
+	/* (halves, lest a difference is more than doubles can say) */
+	double range = high / 2 - low / 2;
+
+	return low / 2 - number / 2 > KANON_FAR * range || number / 2 - high / 2 > KANON_FAR * range;
+}
+
+void
+kanon_data_range(const double *number, size_t n, double *low, double *high)
+{
+	size_t from = n < KANON_FEW_NUMBERS ? 0 : n / 10;
+	size_t to = n - from;
+
+	for (size_t before = 0; before != to - from;)
+	{
+		before = to - from;
+		while (from > 0 && !kanon_is_far(number[from], number[to - 1], number[from - 1]))
+			from--;
+		while (to < n && !kanon_is_far(number[from], number[to - 1], number[to]))
+			to++;
+	}
+	*low = n > 0 ? number[from] : 0;
+	*high = n > 0 ? number[to - 1] : 0;
+}
+
 double
 kanon_number_range(const KanonColumn *column, double *scale)
 {

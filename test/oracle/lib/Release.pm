@@ -280,7 +280,7 @@ sub matches
 		if ($cell =~ /^([\[(])(.*),(.*)([\])])$/)
 		{
 			my ($open, $low, $high, $close) = ($1, $2, $3, $4);
-			my $number = $column->{number}[$i];
+			my $number = Table::number_of($column->{type}, $value);
 			($low, $high) = map { Table::number_of($column->{type}, $_) } $low, $high;
 			return 0 if $number < $low || ($open eq '(' && $number == $low) || $number > $high || ($close eq ')' && $number == $high);
 			next;
@@ -345,9 +345,10 @@ sub stands_for
 	my @members = $self->{case}{records} || $self->{case}{wider} ? @{ $self->shown_rows($class, $c) } : @{ $class->{members} };
 	if (!ref $class->{cells}[$c])
 	{
-		my @numbers = map { $column->{number}[$_] } @members;
+		my @all = map { Table::number_of($column->{type}, $_) } @{ $column->{value} };
+		my @numbers = @all[@members];
 		my ($low, $high) = (min(@numbers), max(@numbers));
-		return [ grep { my $v = $column->{number}[$_]; defined $v && $v >= $low && $v <= $high } 0 .. $table->{n} - 1 ];
+		return [ grep { my $v = $all[$_]; defined $v && $v >= $low && $v <= $high } 0 .. $table->{n} - 1 ];
 	}
 	my %value = map { Table::key($column->{value}[$_]) => 1 } @members;
 	return [ grep { $value{ Table::key($column->{value}[$_]) } } 0 .. $table->{n} - 1 ];

@@ -19,11 +19,18 @@ sub make_value
 	  : $type eq 'date' ? sprintf('2020-%02d-%02d', 1 + $v % 4, 1 + 7 * ($v % 3)) : chr(97 + $v % 3) . chr(97 + int($v / 3));
 }
 
+# What stands for "not known" or "for ever", for dates with the days since December 2019.
+my %far = ('9999-12-31' => 2914635, '0001-01-01' => -737423);
+# (where ranges to these end)
+my %end = ('10000-01-01' => 2914636, '0001-01-02' => -737422);
+my %stands_for_none = (int => [ 999998, -1000000 ], num => [ '999998.5', '-999999.5' ], float => [ '1e+30', '-88888' ], date => [ sort keys %far ]);
+
 sub number_of
 {
 	my ($type, $value) = @_;
 	return undef if !defined $value || $type eq 'text';
 	return $value if $type ne 'date';
+	return $far{$value} // $end{$value} if exists $far{$value} || exists $end{$value};
 	my ($m, $d) = $value =~ /-(\d+)-(\d+)$/;
 	return (0, 0, 31, 60, 91, 121)[$m] + $d;
 }
@@ -40,7 +47,9 @@ sub new
 		my $type = pick(qw(int num date text text float));
 		my $domain = 1 + below(pick(2, 3, 5, 9));
 		my $nulls = pick(0, 0, 0.25);
-		my @value = map { chance($nulls) ? undef : make_value($type, $domain) } 1 .. $n;
+		my @far = chance(0.15) ? @{ $stands_for_none{$type} // [] } : ();
+		$domain = 14 if @far;
+		my @value = map { chance($nulls) ? undef : @far && chance(0.1) ? pick(@far) : make_value($type, $domain) } 1 .. $n;
 		push @{ $self->{columns} },
 		  {
 			name => "c$c", type => $type, value => \@value, weight => 1,
@@ -181,8 +190,31 @@ sub measure
 	$column->{count} = {};
 	$column->{count}{ key($_) }++ for @{ $column->{value} };
 	$column->{distinct} = keys %{ $column->{count} };
-	$column->{range} = @finite ? max(@finite) - min(@finite) : 0;
+	my ($low, $high) = data_of(@finite);
+	$column->{number} = [ map { defined && $_ >= $low && $_ <= $high ? $_ : undef } @{ $column->{number} } ] if @finite;
+	$column->{range} = @finite ? $high - $low : 0;
 	return;
+}
+
+# The ends of the data: of ten different numbers or more the middle eight tenths, and what follows without a gap of
+# more than three times all that is between the ends so far.
+sub data_of
+{
+	my %seen = map { $_ => 1 } @_;
+	my @data = sort { $a <=> $b } keys %seen;
+	my (@below, @above);
+
+	return @data[ 0, -1 ] if @data < 10;
+	my $tenth = int(@data / 10);
+	@below = reverse splice(@data, 0, $tenth);
+	@above = splice(@data, -$tenth);
+	for (my $more = 1; $more;)
+	{
+		$more = 0;
+		if (@below && $data[0] - $below[0] <= 3 * ($data[-1] - $data[0])) { unshift @data, shift @below; $more = 1; }
+		if (@above && $above[0] - $data[-1] <= 3 * ($data[-1] - $data[0])) { push @data, shift @above; $more = 1; }
+	}
+	return @data[ 0, -1 ];
 }
 
 # What row i shows at a level: a key for "the same"; undef at the top.
