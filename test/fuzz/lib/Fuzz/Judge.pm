@@ -223,7 +223,11 @@ sub matches
 		# (IS NULL would take a composite of NULLs for one)  unmarked, an empty cell may be suppressed; marked it is the source's, or NULL beside numbers (~)
 		push @conditions, "CASE WHEN $t IS NOT DISTINCT FROM NULL THEN $shows NOT IN ('-', '0') OR $s IS NOT DISTINCT FROM NULL ELSE coalesce($same, false) END";
 	}
-	my $kept = join(' AND ', map { 't.' . ident($_) . '::text IS NOT DISTINCT FROM s.' . ident($_) . '::text' } @{ $seen->{kept} }) || 'true';
+	# (a kept value comes out in the spelling that most rows of the class have)
+	my %equal = map { $_->[0] => 1 } @{ all($dbh, 'SELECT a.attname FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid LEFT JOIN pg_type b ON b.oid = y.typbasetype'
+			. ' JOIN pg_opclass o ON o.opcmethod = 403 AND o.opcdefault AND o.opcintype = coalesce(b.oid, y.oid) WHERE a.attrelid = ' . $dbh->quote($seen->{target}) . '::regclass') };
+	my $kept = join(' AND ', map { my $name = ident($_);
+			$equal{$_} ? "t.$name IS NOT DISTINCT FROM s.$name" : "t.$name\::text IS NOT DISTINCT FROM s.$name\::text" } @{ $seen->{kept} }) || 'true';
 	$kept = 'NULL::bool' if $other ne $seen->{source};
 	my $rows = all($dbh, 'SELECT t."fuzz nr", s."fuzz nr", ' . "$kept FROM (SELECT row_number() OVER () AS \"fuzz nr\", * FROM $seen->{target}) t,"
 			. " (SELECT row_number() OVER () AS \"fuzz nr\", * FROM $other) s WHERE " . join(' AND ', @conditions));
@@ -321,7 +325,7 @@ sub classes_suffice
 	my $person = subject($call);
 	my $k_map = grep { ref && $_->{kind} eq 'k_map' } @{ ref $call->{val}{privacy} ? $call->{val}{privacy} : [] };
 	my $known = !defined $person || grep { $_ eq $person } @{ $seen->{kept} };
-	my $exempt = $call->{function}{name} ne 'kanon_pattern_clustering' && ($call->{val}{residual} // 'suppress') eq 'suppress';
+	my $exempt = $call->{function}{name} ne 'kanon_pattern_clustering' && ($call->{val}{residual} // 'fill') eq 'suppress';
 	for my $class (classes($call, $seen))
 	{
 		for my $column (@{ $seen->{qis} })
@@ -643,15 +647,14 @@ sub same_as_check
 	my ($relation, $qis) = @$val{qw(relation quasi_identifiers)};
 	return '' if !defined $relation || $relation eq 'absurd' || ref $qis ne 'ARRAY' || !@$rows;
 	my $of = numbered($dbh, $relation, @$qis);
-	my (%size, %blank);
+	my (%size, %blank); # the blank rows are a class like any other
 	for my $t (0 .. $#{ $of->{ $qis->[0] } })
 	{
 		my $key = join(',', map { $of->{$_}[$t][0] } @$qis);
 		$size{$key}++;
 		$blank{$key} = 1 if !grep { defined $of->{$_}[$t][1] } @$qis;
 	}
-	my @shown = map { $size{$_} } grep { !$blank{$_} } keys %size;
-	my %want = (k => min(@shown), classes => scalar keys %size, row_count => sum0(values %size), unique_rows => scalar(grep { $_ == 1 } @shown),
+	my %want = (k => min(values %size), classes => scalar keys %size, row_count => sum0(values %size), unique_rows => scalar(grep { $_ == 1 } values %size),
 		blank_rows => sum0(map { $size{$_} } keys %blank));
 	for my $measure (sort keys %want)
 	{
