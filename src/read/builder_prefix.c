@@ -83,10 +83,9 @@ builder_prefix(const char *name, const SourceColumn *column, const int *keep, in
 							errhint("Say how much each level keeps, the finest first: 3, then 1.")));
 	}
 	for (int i = 0; i < n; i++)
-		builder->words[i] = psprintf("the first %d %s", keep[i],
-									 builder->levels == levels_of_address ? "bits"
-									 : keep[i] == 1                       ? "character"
-																		  : "characters");
+		builder->words[i] = builder->levels == levels_of_address ? psprintf("the first %d bits", keep[i])
+							: keep[i] == 1                       ? "the first character"
+										   : psprintf("the first %d characters", keep[i]);
 	builder->own = memcpy(palloc(sizeof(int) * n), keep, sizeof(int) * n);
 	return builder;
 }
