@@ -5,6 +5,7 @@
 #include "host/citus.h"
 #include "read/digest.h"
 #include "run/changes.h"
+#include "core/util/fault.h"
 
 /*
  * All that decides about the release, in one pass.  What Citus has distributed is not brought here
@@ -24,6 +25,8 @@ look_for_changes(Run *run)
 			return;
 	border_progress(run->border, "looking for changes", 0, -1);
 	run->digest = relations_digest(read, request->definition, request->mask_key);
-	run->unchanged = request->seen != NULL && VARSIZE_ANY(request->seen) == VARSIZE_ANY(run->digest) &&
+	/* (a build with faults makes each release, to break it) */
+	run->unchanged = !WITH_FAULTS && request->seen != NULL &&
+					 VARSIZE_ANY(request->seen) == VARSIZE_ANY(run->digest) &&
 					 memcmp(request->seen, run->digest, VARSIZE_ANY(run->digest)) == 0;
 }

@@ -60,10 +60,12 @@ extern int kanon_refuse;
 
 #define REFUSED (kanon_refuse > 0 && --kanon_refuse == 0)
 #define FAULT(name) (kanon_fault == KANON_FAULT_##name)
+#define WITH_FAULTS true
 
 #else
 
 #define FAULT(name) false
+#define WITH_FAULTS false
 #define REFUSED false
 
 #endif
