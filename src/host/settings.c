@@ -14,6 +14,7 @@ int kanon_progress = PROGRESS_AUTO;
 static int kanon_max_memory = -1; /* kB; -1: from maintenance_work_mem */
 int kanon_distribute = DISTRIBUTE_AUTO;
 bool kanon_read_strangers = true;
+bool kanon_skip_unchanged = true;
 
 /* As PostgreSQL's own settings of this kind, with every word that a boolean has. */
 static const struct config_enum_entry progress_settings[] = {
@@ -59,6 +60,9 @@ settings_define(void)
 		"kanon.read_strangers", "Reads relations that could run code of another role with your rights.",
 		"off: refused are views, foreign tables and tables with policies or rules, unless you or a superuser own them, and whatever calls functions of another role.",
 		&kanon_read_strangers, true, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("kanon.skip_unchanged", "A refresh makes no release where nothing has changed.",
+							 "off: each refresh reads the source once, and makes a release.",
+							 &kanon_skip_unchanged, true, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("kanon.max_memory", "Most memory that kanon's own state may take in a session.",
 							"Row types, dictionaries and solvers count; the executor's grouping and "
 							"sorting follow work_mem. -1 means 16 times maintenance_work_mem.",

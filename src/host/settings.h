@@ -27,6 +27,9 @@ extern int kanon_progress;   /* kanon.progress */
 /* Relations that could run code of another role are read: kanon.read_strangers (see trust.h). */
 extern bool kanon_read_strangers;
 
+/* A refresh looks for changes first: kanon.skip_unchanged. */
+extern bool kanon_skip_unchanged;
+
 /* When the library is loaded. */
 extern void settings_define(void);
 

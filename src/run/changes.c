@@ -3,6 +3,7 @@
  */
 #include "compat.h"
 #include "host/citus.h"
+#include "host/settings.h"
 #include "read/digest.h"
 #include "run/changes.h"
 #include "core/util/fault.h"
@@ -18,7 +19,7 @@ look_for_changes(Run *run)
 	List *read = list_concat(list_make1_oid(run->source->relid), run->source->beside);
 	ListCell *lc;
 
-	if (request->definition == NULL || request->mask_key == NULL)
+	if (!kanon_skip_unchanged || request->definition == NULL || request->mask_key == NULL)
 		return;
 	foreach (lc, read)
 		if (citus_reads(lfirst_oid(lc)))
