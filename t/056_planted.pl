@@ -189,7 +189,7 @@ my @calls = (
 	publish('kanon_full_domain', 't_builders', 'a,zip,born,num', "$replace, hierarchies => " . q('{"a": {"interval": [2, 4]}, "zip": {"hipaa_zip3": true, "population": "own.people"}, "born": {"date": ["month", "year"]}, "num": {"quantile": [4, 2]}}'::pg_catalog.jsonb)),
 	publish('kanon_full_domain', 't_ready', 'a,zip', "$replace, hierarchies => " . q('{"a": {"age": true}, "zip": {"prefix": [3, 1]}}'::pg_catalog.jsonb)),
 	publish('kanon_pattern_guided', 't_masked', 'a,zip', "$replace, keep => " . names('who,num,born,note,f') . ", mask => "
-		  . q('{"who": {"pseudonym": "release"}, "num": {"round": 1, "top": 0.9, "bottom": 0.1}, "born": {"shift": "who", "days": 9}, "note": {"partial": [1, 0]}, "f": {"constant": null}}'::pg_catalog.jsonb)),
+		  . q('{"who": {"pseudonym": "release"}, "num": {"round": 1, "top": 0.9, "bottom": 0.1}, "born": {"shift": "who", "days": 9}, "note": {"constant": "x"}, "f": {"constant": null}}'::pg_catalog.jsonb)),
 	publish('kanon_pattern_guided', 't_privacy', 'a,zip', "$replace, keep => " . names('note') . ", $privacy"
 		  . ", s.kanon_t_closeness('note'::pg_catalog.name, '0.9'::pg_catalog.float8, " . text('equal') . ')]'),
 	publish('kanon_pattern_guided', 't_subject', 'a,zip', "$replace, privacy => ARRAY[s.kanon_subject('who'::pg_catalog.name)]"),

@@ -232,7 +232,7 @@ histories_verify(Run *run)
 		" GROUP BY %s) AS x) AS t CROSS JOIN (SELECT pg_catalog.array_agg(x.n ORDER BY x.n) AS n FROM (SELECT"
 		" pg_catalog.count(*) AS n FROM %s AS n WHERE n." HISTORY_CLASS
 		" IS NOT NULL GROUP BY n." HISTORY_CLASS ") AS x) AS n"
-		" WHERE t.n IS DISTINCT FROM n.n",
+		" WHERE t.n::pg_catalog.text IS DISTINCT FROM n.n::pg_catalog.text",
 		run->target->building, class_columns(run), after);
 	if (before == NULL)
 	{

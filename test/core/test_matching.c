@@ -296,7 +296,7 @@ other_k(void **state)
 	problem_free(problem);
 }
 
-/* No time: greedy's release, and no proof. */
+/* No time: a release, if not as cheap as greedy's, which has time to fill its rest; and no proof. */
 static void
 late(void **state)
 {
@@ -304,15 +304,10 @@ late(void **state)
 	KanonProblem *problem = middle_problem(&host, 0);
 	KanonRelease release;
 	KanonReport report;
-	double greedy;
 
 	(void) state;
-	assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
-	greedy = report.cost;
-	kanon_release_free(problem, &release);
 	problem->time_limit = 0;
 	assert_int_equal(kanon_solve_matching(problem, &release, &report), KANON_OK);
-	assert_true(report.cost <= greedy);
 	assert_true(report.lower_bound <= report.cost);
 	assert_false(report.proven);
 	kanon_release_free(problem, &release);
