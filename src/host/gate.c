@@ -12,6 +12,7 @@
 #include "common/hashfn.h"
 #include "executor/executor.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -477,4 +478,17 @@ gate_value(uint64 row, int column, Oid type, bool *isnull)
 				 errmsg("a query of kanon's own gave other columns or rows than it asks for"),
 				 errhint("The extension may have been altered or replaced meanwhile: run the call again.")));
 	return SPI_getbinval(SPI_tuptable->vals[row], desc, column, isnull);
+}
+
+uint64
+gate_execute_plain(const char *sql, bool read_only, int expected)
+{
+	int nest = NewGUCNestLevel();
+	uint64 n;
+
+	(void) set_config_option("search_path", "pg_catalog", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
+							 0, false);
+	n = gate_execute(sql, read_only, expected);
+	AtEOXact_GUC(true, nest);
+	return n;
 }

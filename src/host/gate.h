@@ -89,6 +89,9 @@ extern void gate_query(const Gate *gate, const char *sql, bool read_only);
  */
 extern uint64 gate_execute(const char *sql, bool read_only, int expected);
 
+/* The same, where no operator is looked up but in pg_catalog (IN, IS DISTINCT FROM). */
+extern uint64 gate_execute_plain(const char *sql, bool read_only, int expected);
+
 /* A SELECT from the catalogs with parameters, of at most so many rows (0: all).  Returns SPI_processed. */
 extern uint64 gate_ask(const char *query, int n, Oid *types, Datum *values, const char *nulls, bool read_only,
 					   long most);

@@ -69,7 +69,7 @@ release_rows(const KanonPublication *publication, Oid release, int64 *least)
 	bool isnull;
 	Datum value;
 
-	(void) gate_execute(
+	(void) gate_execute_plain(
 		psprintf(
 			"SELECT pg_catalog.min(g.n) FILTER (WHERE NOT g.blank), coalesce(pg_catalog.sum(g.n), 0)::pg_catalog.int8"
 			" FROM (SELECT pg_catalog.count(*) AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
@@ -226,7 +226,7 @@ kanon_compare_releases(PG_FUNCTION_ARGS)
 						 " AND n OPERATOR(pg_catalog.<) " INT64_FORMAT "), ",
 						 kind, kind, publication->k);
 	appendStringInfoString(&sql, "pg_catalog.min(n) FROM difference) AS d");
-	(void) gate_execute(sql.data, false, SPI_OK_SELECT);
+	(void) gate_execute_plain(sql.data, false, SPI_OK_SELECT);
 	for (int i = 0; i < COMPARE_COLUMNS; i++)
 	{
 		bool isnull;
@@ -323,10 +323,10 @@ release_difference(const KanonPublication *publication, const Release *before, c
 			 citus_kind(release->relation) != TABLE_LOCAL || !has_names(publication, before->relation))
 		return 0;
 	nest = plain_text_begin();
-	(void) gate_execute(keyed ? psprintf("%s SELECT pg_catalog.min(n) FROM difference",
-										 differences(before->persons, release->persons))
-							  : fewest_rows(publication, before->relation, release->relation),
-						false, SPI_OK_SELECT);
+	(void) gate_execute_plain(keyed ? psprintf("%s SELECT pg_catalog.min(n) FROM difference",
+											   differences(before->persons, release->persons))
+									: fewest_rows(publication, before->relation, release->relation),
+							  false, SPI_OK_SELECT);
 	plain_text_end(nest);
 	value = gate_value(0, 1, INT8OID, &isnull);
 	return isnull ? 0 : DatumGetInt64(value);

@@ -42,7 +42,7 @@ history_sql(const char *format, ...)
 		more = appendStringInfoVA(&sql, format, args);
 		va_end(args);
 		if (more == 0)
-			return gate_execute(sql.data, false, 0);
+			return gate_execute_plain(sql.data, false, 0);
 		enlargeStringInfo(&sql, more);
 	}
 }

@@ -176,7 +176,7 @@ refuse(const char *what, const char *format, ...)
 		enlargeStringInfo(&sql, more);
 	}
 	appendStringInfoString(&sql, " LIMIT 1");
-	if (gate_execute(sql.data, false, SPI_OK_SELECT) > 0)
+	if (gate_execute_plain(sql.data, false, SPI_OK_SELECT) > 0)
 		raise_unsafe(what);
 }
 
