@@ -629,6 +629,7 @@ solves_again(void **state)
 	assert_true(mallinfo2().uordblks <= first + 16000);
 }
 
+/* Without time greedy, which begins, stops too: the release is one, and nothing says what it costs. */
 static void
 time_ends(void **state)
 {
@@ -636,15 +637,11 @@ time_ends(void **state)
 	KanonProblem *problem = middle_problem(&host, KANON_RESIDUAL_SUPPRESS);
 	KanonRelease release;
 	KanonReport report;
-	double greedy;
 
 	(void) state;
-	assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
-	greedy = report.cost;
-	kanon_release_free(problem, &release);
 	problem->time_limit = 1e-6;
 	assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
-	assert_true(report.cost <= greedy);
+	assert_false(report.proven);
 	assert_true(report.lower_bound <= report.cost);
 	kanon_release_free(problem, &release);
 	problem_free(problem);
