@@ -23,7 +23,7 @@ release_status_name(ReleaseStatus status)
 
 /* What the history of an older version of kanon lacks. */
 static void
-add_columns(Oid history)
+bring_up_to_date(Oid history)
 {
 	static const char *const names[] = {
 		"held_persons pg_catalog.int8", "held_oldest pg_catalog.int8", "smallest_difference pg_catalog.int8",
@@ -32,6 +32,7 @@ add_columns(Oid history)
 	for (int i = 0; i < lengthof(names) && OidIsValid(history); i++)
 		if (get_attnum(history, pnstrdup(names[i], strcspn(names[i], " "))) == InvalidAttrNumber)
 			run_utility(psprintf("ALTER TABLE %s ADD COLUMN %s", relation_name(history), names[i]));
+	rows_identify(history);
 }
 
 void
@@ -59,7 +60,7 @@ release_add(const KanonPublication *publication, const Release *release)
 	parameter_relation(&p, release->types);
 	parameter_relation(&p, release->rows);
 	parameter(&p, BYTEAOID, PointerGetDatum(release->digest), release->digest == NULL);
-	add_columns(publication->history);
+	bring_up_to_date(publication->history);
 	row_write(
 		"INSERT INTO %s (release, started, finished, status, row_count, k, cost, held_persons, held_oldest,"
 		" smallest_difference, error, message, detail, hint, relation, persons, types, rows, digest)"
@@ -79,7 +80,7 @@ release_update(const KanonPublication *publication, const Release *release)
 	parameter_relation(&p, release->types);
 	parameter_relation(&p, release->rows);
 	parameter(&p, TIMESTAMPTZOID, TimestampTzGetDatum(release->checked), release->checked == 0);
-	add_columns(publication->history);
+	bring_up_to_date(publication->history);
 	row_write(
 		"UPDATE %s SET status = $2, relation = $3, persons = $4, types = $5, rows = $6, checked = $7 WHERE release = $1",
 		publication->history, &p, SPI_OK_UPDATE);

@@ -295,24 +295,6 @@ release_build(KanonPublication *publication, Release *release, List *releases)
 	view_switch(publication, release->relation);
 }
 
-typedef struct Build
-{
-	KanonPublication *publication;
-	Release *release;
-	List *releases;
-} Build;
-
-static void
-build(void *arg)
-{
-	Build *build = arg;
-
-	SPI_connect();
-	release_build(build->publication, build->release, build->releases);
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
-}
-
 static void
 raise_busy(const KanonPublication *publication)
 {
@@ -412,13 +394,50 @@ record_release(KanonPublication *publication, List *releases, Release *before, R
 	drop_old(publication, lappend(releases, release));
 }
 
+/* What was made is undone; that it failed is recorded, and told. */
+static void
+record_failure(const KanonPublication *publication, Release *release, const ErrorData *error)
+{
+	release->finished = GetCurrentTimestamp();
+	failure_note(release, error);
+	failure_warn(publication, release);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	release_add(publication, release);
+	SPI_finish();
+}
+
+typedef struct Build
+{
+	KanonPublication *publication;
+	Release *release;
+	List *releases;
+} Build;
+
+/* The release and its record: one is not there without the other. */
+static void
+build(void *arg)
+{
+	Build *build = arg;
+	Release *before = release_current(build->releases);
+
+	SPI_connect();
+	release_build(build->publication, build->release, build->releases);
+	build->release->finished = GetCurrentTimestamp();
+	if (build->release->status == RELEASE_UNCHANGED)
+		keep_release(build->publication, build->releases, before, build->release);
+	else
+		record_release(build->publication, build->releases, before, build->release);
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+}
+
 /* One refresh, recorded; what it came to in *release. */
 static void
 refresh(KanonPublication *publication, Release *release, bool scheduled)
 {
 	Build work = {.publication = publication, .release = release};
 	ErrorData *error;
-	Release *before;
 	Identity saved;
 
 	progress_publication(publication->name, publication->owner);
@@ -431,27 +450,13 @@ refresh(KanonPublication *publication, Release *release, bool scheduled)
 						errhint("Its history is damaged: drop the publication and create it anew.")));
 	release->number++;
 	release->started = GetCurrentTimestamp();
-	before = release_current(work.releases);
 	identity_assume(publication, &saved);
 	be_quiet(scheduled);
 	close_tables(publication, work.releases);
 	error = attempt(build, &work);
-	release->finished = GetCurrentTimestamp();
 	/* in memory that outlives what follows: its caller is told, too */
 	if (error != NULL)
-	{
-		failure_note(release, error);
-		failure_warn(publication, release);
-	}
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (error != NULL)
-		release_add(publication, release);
-	else if (release->status == RELEASE_UNCHANGED)
-		keep_release(publication, work.releases, before, release);
-	else
-		record_release(publication, work.releases, before, release);
-	SPI_finish();
+		record_failure(publication, release, error);
 	identity_return(&saved);
 }
 

@@ -10,6 +10,7 @@
 #include "host/gate.h"
 #include "publication/rows.h"
 #include "host/catalog.h"
+#include "write/target.h"
 
 #include "access/genam.h"
 #include "access/table.h"
@@ -192,6 +193,18 @@ row_not_written(const char *name)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("table %s of the publication does not take what is written to it", name),
 			 errhint("It was changed by hand, or has rules: drop the publication and create it anew.")));
+}
+
+void
+rows_identify(Oid relid)
+{
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	char identity = HeapTupleIsValid(tuple) ? ((Form_pg_class) GETSTRUCT(tuple))->relreplident : '\0';
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (identity == REPLICA_IDENTITY_DEFAULT || identity == REPLICA_IDENTITY_NOTHING)
+		run_utility(psprintf("ALTER TABLE %s REPLICA IDENTITY FULL", relation_name(relid)));
 }
 
 void

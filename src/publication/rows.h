@@ -53,6 +53,12 @@ extern void parameter_relation(Parameters *parameters, Oid relid);
 /* Its owner has changed the table, or made rules for it. */
 pg_noreturn extern void row_not_written(const char *name);
 
+/*
+ * Its rows can be changed while they are replicated: a logical replication of all tables refuses changes of
+ * what has no replica identity.
+ */
+extern void rows_identify(Oid relid);
+
 /* Writes one row: in the query the %s is the table. */
 extern void row_write(const char *query, Oid relid, Parameters *parameters, int expected);
 

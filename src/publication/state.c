@@ -346,6 +346,7 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 						 OPTIONS_TYPE));
 	publication->definition = get_relname_relid(bare, namespace);
 	keep_private(publication->definition);
+	rows_identify(publication->definition);
 	run_utility(psprintf(
 		"COMMENT ON TABLE %s IS 'definition of a kanon publication; read kanon_publications instead'",
 		qualified));
@@ -360,6 +361,7 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 		qualified));
 	publication->history = get_relname_relid(bare, namespace);
 	keep_private(publication->history);
+	rows_identify(publication->history);
 	run_utility(psprintf(
 		"COMMENT ON TABLE %s IS 'history of a kanon publication; read kanon_releases instead'", qualified));
 }
@@ -395,8 +397,9 @@ read_mask_key(KanonPublication *publication, const char *name)
 
 /* What the definition of an older version of kanon lacks. */
 static void
-add_bounds(const KanonPublication *publication)
+bring_up_to_date(const KanonPublication *publication)
 {
+	rows_identify(publication->definition);
 	if (get_attnum(publication->definition, "bounds") == InvalidAttrNumber)
 		run_utility(psprintf("ALTER TABLE %s ADD COLUMN bounds pg_catalog.jsonb",
 							 relation_name(publication->definition)));
@@ -417,7 +420,7 @@ publication_store(KanonPublication *publication)
 	Parameters p = {0};
 
 	publication_rename(publication);
-	add_bounds(publication);
+	bring_up_to_date(publication);
 	if (!keyed && SPI_execute(psprintf("DELETE FROM %s", name), false, 0) != SPI_OK_DELETE)
 		row_not_written(name);
 	parameter_text(&p, publication->name);
@@ -450,7 +453,7 @@ publication_store_made(KanonPublication *publication)
 	Parameters p = {0};
 
 	publication_rename(publication);
-	add_bounds(publication);
+	bring_up_to_date(publication);
 	parameter_text(&p, publication->name);
 	parameter_bounds(&p, publication);
 	row_write("UPDATE %s SET name = $1, bounds = $2", publication->definition, &p, SPI_OK_UPDATE);

@@ -183,7 +183,8 @@ copy_source(Run *run, const SourceColumn *columns, int n)
 	Gate *gate = gate_create(source->name, source->relid, n);
 	Relation rel;
 
-	history_sql("CREATE TABLE %s AS SELECT %s, 0::pg_catalog.int8 AS " HISTORY_ROW " FROM %s WITH NO DATA",
+	history_sql("CREATE UNLOGGED TABLE %s AS SELECT %s, 0::pg_catalog.int8 AS " HISTORY_ROW
+				" FROM %s WITH NO DATA",
 				name, histories->columns, source->name);
 	keep_private(history_oid(name));
 	UpdateActiveSnapshotCommandId();
@@ -250,7 +251,7 @@ match_rows(Run *run, const char *rows, const SourceColumn *columns, int n)
 	if (histories->before_name == NULL)
 	{
 		history_sql(
-			"CREATE TABLE %s AS SELECT %ss." HISTORY_ROW ", w.person AS " HISTORY_PERSON
+			"CREATE UNLOGGED TABLE %s AS SELECT %ss." HISTORY_ROW ", w.person AS " HISTORY_PERSON
 			", false AS " COPY_KNOWN ", false AS " COPY_CHANGED ", false AS " COPY_HELD ", s." HISTORY_ROW
 			" AS " COPY_UNIT " FROM %s AS s JOIN (SELECT k.key,"
 			" pg_catalog.row_number() OVER () AS person FROM (SELECT DISTINCT r.%s AS key FROM %s AS r) AS k)"
@@ -259,7 +260,7 @@ match_rows(Run *run, const char *rows, const SourceColumn *columns, int n)
 		return;
 	}
 	history_sql(
-		"CREATE TABLE %s AS WITH known AS MATERIALIZED (SELECT b.%s AS key, pg_catalog.min(b." HISTORY_PERSON
+		"CREATE UNLOGGED TABLE %s AS WITH known AS MATERIALIZED (SELECT b.%s AS key, pg_catalog.min(b." HISTORY_PERSON
 		") AS person FROM %s AS b GROUP BY b.%s),"
 		" who AS MATERIALIZED (SELECT k.key, coalesce(known.person, " INT64_FORMAT
 		" OPERATOR(pg_catalog.+) pg_catalog.row_number() OVER ()) AS person"
@@ -285,7 +286,7 @@ match_rows(Run *run, const char *rows, const SourceColumn *columns, int n)
 static void
 find_ended(const Histories *histories)
 {
-	history_sql("CREATE TABLE %s AS SELECT b." HISTORY_ROW ", b." HISTORY_PERSON ", b." HISTORY_GONE
+	history_sql("CREATE UNLOGGED TABLE %s AS SELECT b." HISTORY_ROW ", b." HISTORY_PERSON ", b." HISTORY_GONE
 				", NULL::pg_catalog.int8 AS " COPY_UNIT " FROM %s AS b WHERE " HISTORY_LATEST
 				" AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW ")",
 				histories->ended, histories->before_name, histories->source);
@@ -365,14 +366,14 @@ find_late(const Run *run, const char *late, const char *overdue)
 {
 	const Histories *histories = run->request->histories;
 
-	history_sql("CREATE TABLE %s AS SELECT b." HISTORY_ROW " AS nr, b." HISTORY_PERSON
+	history_sql("CREATE UNLOGGED TABLE %s AS SELECT b." HISTORY_ROW " AS nr, b." HISTORY_PERSON
 				" AS person, b." HISTORY_NUMBER " AS history FROM %s AS b WHERE " HISTORY_LATEST
 				" AND b." HISTORY_CLASS " IS NOT NULL AND b." HISTORY_SINCE
 				" OPERATOR(pg_catalog.<=) (" INT64_FORMAT ")::pg_catalog.int8 AND " OTHERWISE,
 				overdue, histories->before_name, histories->release - run->request->max_held,
 				histories->ended, histories->source);
 	history_sql(
-		"CREATE TABLE %s AS SELECT l.history, l.n, %s greatest(" INT64_FORMAT
+		"CREATE UNLOGGED TABLE %s AS SELECT l.history, l.n, %s greatest(" INT64_FORMAT
 		", l.n) OPERATOR(pg_catalog.+) " INT64_FORMAT
 		" OPERATOR(pg_catalog.>) (l.n OPERATOR(pg_catalog.+) (SELECT pg_catalog.count(DISTINCT s." HISTORY_PERSON
 		") FROM %s AS s JOIN %s AS b ON b." HISTORY_ROW EQ "s." HISTORY_ROW " WHERE " HISTORY_LATEST
@@ -453,7 +454,8 @@ make_copy(Run *run)
 	match_rows(run, rows, columns, n);
 	history_sql("DROP TABLE %s", rows);
 	histories->relid = history_oid(histories->source);
-	history_sql("CREATE TABLE %s AS SELECT * FROM %s WITH NO DATA", histories->waiting, histories->source);
+	history_sql("CREATE UNLOGGED TABLE %s AS SELECT * FROM %s WITH NO DATA", histories->waiting,
+				histories->source);
 	if (histories->before_name != NULL)
 	{
 		find_ended(histories);
@@ -465,7 +467,7 @@ make_copy(Run *run)
 			end_overdue(run);
 	}
 	else
-		history_sql("CREATE TABLE %s (" HISTORY_ROW " pg_catalog.int8, " HISTORY_PERSON
+		history_sql("CREATE UNLOGGED TABLE %s (" HISTORY_ROW " pg_catalog.int8, " HISTORY_PERSON
 					" pg_catalog.int8, " HISTORY_GONE " pg_catalog.bool, " COPY_UNIT " pg_catalog.int8)",
 					histories->ended);
 	keep_private(histories->relid);

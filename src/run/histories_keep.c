@@ -197,7 +197,7 @@ verify_values(Run *run)
 	char *broken;
 
 	history_sql(
-		"CREATE TABLE %s AS SELECT pg_catalog.dense_rank() OVER (ORDER BY x.history, x.state) AS " HISTORY_NUMBER
+		"CREATE UNLOGGED TABLE %s AS SELECT pg_catalog.dense_rank() OVER (ORDER BY x.history, x.state) AS " HISTORY_NUMBER
 		", x.*"
 		" FROM (SELECT n." HISTORY_NUMBER " AS history, n." HISTORY_CHANGES
 		" AS state%s FROM %s AS n WHERE " NEW " UNION ALL SELECT n." HISTORY_NUMBER ", p." HISTORY_PAST

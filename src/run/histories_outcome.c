@@ -45,7 +45,7 @@ find_outcome(Run *run)
 	else
 		histories->outcome = history_table(run, "outcome");
 	history_sql(
-		"CREATE TABLE %s AS WITH c AS MATERIALIZED (SELECT k." HISTORY_ROW
+		"CREATE UNLOGGED TABLE %s AS WITH c AS MATERIALIZED (SELECT k." HISTORY_ROW
 		" AS nr, l.class FROM %s AS k JOIN (%s) AS l"
 		" ON l.number" EQ "k." KANON_CLASS_COLUMN "),"
 		" new AS MATERIALIZED (SELECT s." HISTORY_ROW " AS nr, s." HISTORY_PERSON " AS person, s." COPY_UNIT
@@ -97,7 +97,7 @@ find_defaults(Run *run, const char *defaults)
 	const Histories *histories = run->request->histories;
 
 	history_sql(
-		"CREATE TABLE %s AS SELECT DISTINCT ON (o.history) o.history, CASE WHEN o.unit IS NULL THEN o.label"
+		"CREATE UNLOGGED TABLE %s AS SELECT DISTINCT ON (o.history) o.history, CASE WHEN o.unit IS NULL THEN o.label"
 		" WHEN b." HISTORY_CLASS " IS NULL THEN pg_catalog.concat(o.history, ':-{}')"
 		" ELSE pg_catalog.concat(o.history, ':=') END AS label"
 		" FROM (SELECT o.history, o.label, o.unit, pg_catalog.min(o.nr) AS nr, pg_catalog.count(*) AS n FROM %s AS o"
@@ -208,7 +208,7 @@ label_values(Run *run)
 			of_b, histories->before_name, histories->outcome, histories->source, of_b, histories->before_name,
 			histories->outcome);
 	history_sql(
-		"CREATE TABLE %s AS SELECT pg_catalog.dense_rank() OVER (ORDER BY x.label COLLATE pg_catalog.\"C\", x.state)"
+		"CREATE UNLOGGED TABLE %s AS SELECT pg_catalog.dense_rank() OVER (ORDER BY x.label COLLATE pg_catalog.\"C\", x.state)"
 		" AS " HISTORY_NUMBER ", x.* FROM (%s) AS x",
 		labelled, sql.data);
 	return labelled;
@@ -266,7 +266,7 @@ hold_back(Run *run, const char *so)
 	char *back = history_table(run, "back");
 	int64 rows;
 
-	history_sql("CREATE TABLE %s AS SELECT s." HISTORY_ROW " AS nr FROM %s AS s WHERE s." COPY_KNOWN
+	history_sql("CREATE UNLOGGED TABLE %s AS SELECT s." HISTORY_ROW " AS nr FROM %s AS s WHERE s." COPY_KNOWN
 				" AND s." COPY_UNIT " %s UNION ALL SELECT e." HISTORY_ROW " FROM %s AS e WHERE e." COPY_UNIT
 				" %s",
 				back, histories->source, so, histories->ended, so);
