@@ -216,7 +216,6 @@ CALL publish('cluster', false, false, true, '{"method": "mondrian", "keep": ["il
 CALL publish('cluster', false, true, true, '{"method": "mondrian"}');
 CALL publish('full_domain', false, true, true, '{"suppression_limit": 0.3, "hierarchies": {"age": "age_h", "zip": "zip_h", "job": "job_h"}}');
 CALL publish('full_domain', false, false, false, '{"suppression_limit": 0.3, "keep": ["ill"], "hierarchies": {"age": "age_h", "zip": "zip_h", "job": "job_h"}}');
-CALL publish('freeform', false, false, false, '{"seed": 3, "partition_size": 60}');
 CALL publish('cluster', true, false, true, '{"method": "forest", "keep": ["ill"]}');
 CALL publish('full_domain', true, false, true, '{"suppression_limit": 0.3, "hierarchies": {"age": "age_h", "zip": "zip_h", "job": "job_h"}}');
 CALL publish('subtree', true, false, true, '{"method": "bottom_up", "hierarchies": {"age": "age_h", "zip": "zip_h", "job": "job_h"}}');

@@ -491,7 +491,12 @@ extern int kanon_mask_compare(const KanonMaskIndex *index, KanonPattern a, Kanon
 extern KanonStatus kanon_mask_enumerate(const KanonProblem *problem, size_t limit, KanonPattern **patterns,
 										size_t *npatterns);
 
-/* How many patterns the mask allows; -1 when that is above `limit` or memory is short. */
+#define KANON_COUNT_CANCELLED (-2)
+
+/*
+ * How many patterns the mask allows; -1 when that is above `limit` or memory is short;
+ * KANON_COUNT_CANCELLED when the host wants the solver to stop.
+ */
 extern int64_t kanon_mask_count(const KanonProblem *problem, int64_t limit);
 
 /* release.c */

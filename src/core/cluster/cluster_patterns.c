@@ -56,8 +56,12 @@ prepare(Clusters *c, KanonSolve relaxed)
 	bool all_listed = mask->list == NULL;
 	KanonStatus status = KANON_OK;
 
+	int64_t count = mask->list != NULL ? 0 : kanon_mask_count(problem, (int64_t) CLUSTERS_LISTED);
+
 	c->enough = true;
-	if (mask->list == NULL && kanon_mask_count(problem, (int64_t) CLUSTERS_LISTED) < 0)
+	if (count == KANON_COUNT_CANCELLED)
+		return KANON_CANCELLED;
+	if (count < 0)
 	{
 		status = clusters_list(c, relaxed);
 		if (status == KANON_TOO_LARGE)

@@ -74,7 +74,7 @@ kanon_fixed_level(int64_t fixed)
 extern KanonPattern kanon_mask_forced(const KanonMaskIndex *index, KanonPattern pattern);
 extern KanonPattern kanon_mask_cover(const KanonMaskIndex *index, KanonPattern pattern);
 
-/* mask_walk.c: kanon_mask_count; -1: more than the limit. */
+/* mask_walk.c: as kanon_mask_count. */
 extern int64_t kanon_mask_count_indexed(const KanonMaskIndex *index, int64_t limit);
 
 /* mask.c: the columns that are the last level of their quasi-identifier. */

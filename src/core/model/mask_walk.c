@@ -231,11 +231,12 @@ count_rules(Walk *walk, KanonPattern go, KanonPattern stay, bool tied)
 	int c = -1;
 	int most = index->problem->mask.max_suppressed;
 
-	if (kanon_stop(&walk->pace, 64) || ++walk->nodes > COUNTED_NODES)
-	{
+	if (kanon_stop(&walk->pace, 64))
+		walk->status = KANON_CANCELLED;
+	else if (++walk->nodes > COUNTED_NODES)
 		walk->status = KANON_TOO_LARGE;
+	if (walk->status != KANON_OK)
 		return;
-	}
 	/* what ties columns is decided first: of the others nothing depends then */
 	KANON_EACH (d, open)
 		if (tied && c < 0 && is_tied(index, d, open))
@@ -277,7 +278,9 @@ kanon_mask_count_indexed(const KanonMaskIndex *index, int64_t limit)
 		walk.status = KANON_TOO_LARGE;
 	else if (index->problem->mask.list == NULL && !index->none)
 		count_rules(&walk, index->go, index->stay, true);
-	return walk.status == KANON_OK ? (int64_t) (walk.npatterns + 1) : -1;
+	if (walk.status == KANON_OK)
+		return (int64_t) (walk.npatterns + 1);
+	return walk.status == KANON_CANCELLED ? KANON_COUNT_CANCELLED : -1;
 }
 
 int64_t

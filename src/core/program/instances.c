@@ -496,8 +496,8 @@ build_list(Builder *b)
  * Are the closed instances found without looking at every pattern?  Where every combination
  * is allowed (of levels: every node), and where rules allow too many.
  */
-static bool
-without_patterns(const Builder *b)
+static KanonStatus
+without_patterns(const Builder *b, bool *without)
 {
 	const KanonProblem *problem = b->problem;
 	const KanonMask *mask = &problem->mask;
@@ -505,8 +505,13 @@ without_patterns(const Builder *b)
 				 (mask->max_suppressed < 0 || mask->max_suppressed >= kanon_count_qis(problem)) &&
 				 mask->max_cost >= kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
 
-	return mask->list == NULL && ((every && b->mode == KANON_INSTANCES_CLOSED) ||
-								  kanon_mask_count_indexed(b->index, (int64_t) KANON_INSTANCE_PATTERNS) < 0);
+	int64_t count = 0;
+
+	*without = mask->list == NULL && every && b->mode == KANON_INSTANCES_CLOSED;
+	if (mask->list == NULL && !*without)
+		count = kanon_mask_count_indexed(b->index, (int64_t) KANON_INSTANCE_PATTERNS);
+	*without |= count < 0;
+	return count == KANON_COUNT_CANCELLED ? KANON_CANCELLED : KANON_OK;
 }
 
 /* Builds what the builder says. */
@@ -530,13 +535,14 @@ build(Builder b)
 				   KANON_ARRAY(out->start)) &&
 		KANON_GROW(&b.scratch, &b.pair_room, (size_t) problem->ntypes * 4 + 1024, KANON_ARRAY(out->type)))
 	{
-		bool closed = without_patterns(&b);
+		bool closed;
 
+		status = without_patterns(&b, &closed);
 		out->start[0] = 0;
 		out->closed = closed || b.mode == KANON_INSTANCES_CLOSED;
-		if (closed)
+		if (status == KANON_OK && closed)
 			status = problem->ntypes == 0 ? KANON_OK : build_closed(&b);
-		else
+		else if (status == KANON_OK)
 		{
 			status = kanon_instances_patterns(problem, SIZE_MAX, &b.patterns, &b.npatterns);
 			if (status == KANON_OK)
