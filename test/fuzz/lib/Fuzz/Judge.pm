@@ -487,7 +487,8 @@ sub populations_hold
 		# NULL or suppressed, who knows; of an empty source nobody is published
 		next if $rule->{kind} eq 'delta' && (!given($call->{val}, 'mark') || $seen->{n} == 0);
 		my (@classes, @matched);
-		my $turns = in_turns($call);
+		# without a mark nobody knows which class comes first: each is counted with all that match it
+		my $turns = in_turns($call) && given($call->{val}, 'mark');
 		for my $class (in_turn($call, $seen, $told))
 		{
 			my $row = $match->[ $class->{rows}[0] ] // [];
