@@ -225,7 +225,8 @@ sub matches
 	}
 	# (a kept value comes out in the spelling that most rows of the class have)
 	my %equal = map { $_->[0] => 1 } @{ all($dbh, 'SELECT a.attname FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid LEFT JOIN pg_type b ON b.oid = y.typbasetype'
-			. ' JOIN pg_opclass o ON o.opcmethod = 403 AND o.opcdefault AND o.opcintype = coalesce(b.oid, y.oid) WHERE a.attrelid = ' . $dbh->quote($seen->{target}) . '::regclass') };
+			. ' JOIN pg_opclass o ON o.opcmethod = 403 AND o.opcdefault AND o.opcintype = CASE coalesce(b.typtype, y.typtype) WHEN \'r\' THEN \'anyrange\'::regtype WHEN \'m\' THEN \'anymultirange\'::regtype WHEN \'c\' THEN \'record\'::regtype'
+			. ' ELSE CASE WHEN coalesce(b.typcategory, y.typcategory) = \'A\' THEN \'anyarray\'::regtype ELSE coalesce(b.oid, y.oid) END END WHERE a.attrelid = ' . $dbh->quote($seen->{target}) . '::regclass') };
 	my $kept = join(' AND ', map { my $name = ident($_);
 			$equal{$_} ? "t.$name IS NOT DISTINCT FROM s.$name" : "t.$name\::text IS NOT DISTINCT FROM s.$name\::text" } @{ $seen->{kept} }) || 'true';
 	$kept = 'NULL::bool' if $other ne $seen->{source};
