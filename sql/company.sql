@@ -69,6 +69,18 @@ UPDATE ages_history SET digest = NULL;
 SELECT status FROM kanon_refresh('ages');
 SELECT kanon_drop_publication('ages');
 
+-- rows that were suppressed stay that, also when others of them leave whose like have come and are shown
+CREATE TABLE seldom AS SELECT i AS id, CASE WHEN i <= 2 THEN 'x' WHEN i = 3 THEN 'z' ELSE 'y' END AS a FROM generate_series(1, 40) i;
+SELECT kanon_create_publication('rare', 'seldom', '{a}', 3, '{"keep": ["id"], "allow_identifying": ["id"], "residual": "suppress", "suppression_limit": 0.5}', 'full_domain');
+INSERT INTO seldom SELECT 100 + i, 'z' FROM generate_series(1, 5) i;
+SELECT status FROM kanon_refresh('rare');
+SELECT array_agg(id ORDER BY id) FROM rare WHERE a IS NULL;
+INSERT INTO seldom SELECT 200 + i, 'x' FROM generate_series(1, 12) i;
+DELETE FROM seldom WHERE id = 3;
+SELECT status FROM kanon_refresh('rare');
+SELECT array_agg(id ORDER BY id) FROM rare WHERE a IS NULL;
+SELECT kanon_drop_publication('rare');
+
 -- what cannot be made so is refused, with the reason
 \set VERBOSITY default
 SELECT kanon_create_publication('x', 'aged', '{age}', 5, solver => 'freeform');

@@ -19,6 +19,9 @@ kanon_follow(const KanonProblem *problem, const KanonPrevious *previous, const K
 		const KanonFlow *flow = &previous->flows[f];
 		bool hidden = kanon_same(previous->pattern[flow->class_], all);
 
+		/* of rows that are gone the others of their type tell nothing */
+		if (flow->rows == 0)
+			continue;
 		while (at < release->nflows && release->flows[at].type < flow->type)
 			at++;
 		for (size_t i = at; i < release->nflows && release->flows[i].type == flow->type; i++)
