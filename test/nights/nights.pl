@@ -9,7 +9,9 @@
 # Asserted of a publication without protection:
 # - what an unchanged row loses in candidates is only rows of its class that left or changed themselves;
 # - an unchanged source makes no new release, whatever its physical order, and a changed one makes one;
-# - a release shows the source: each row once, in a class of at least k (blank rows aside).
+# - a release shows the source: each row once, in a class of at least k (blank rows aside, where residual is 'suppress').
+# With protection: each history (classes, absences and changes of what is kept, over all releases) is that of at least
+# k persons, and what is known of their values in any release keeps the rule.
 # Shares no code with the extension. Of a series that fails the SQL is left in build/nights/.
 
 use strict;
@@ -18,6 +20,7 @@ use FindBin;
 use lib "$FindBin::Bin/../oracle/lib";
 use Getopt::Long;
 use JSON::PP;
+use List::Util qw(sum0);
 use Time::HiRes qw(time);
 use Db;
 use Random;
@@ -79,7 +82,8 @@ sub privacy
 {
 	my ($model) = @_;
 	return () if chance(0.6);
-	my $rule = pick("kanon_distinct_l('ill', 2)", "kanon_alpha('ill', 0.7)", "kanon_t_closeness('ill', 0.6)", "kanon_subject('who')", "kanon_distinct_l('ill', 3)");
+	my $rule = pick("kanon_distinct_l('ill', 2)", "kanon_alpha('ill', 0.7)", "kanon_t_closeness('ill', 0.6)", "kanon_subject('who')", "kanon_distinct_l('ill', 3)",
+		"kanon_entropy_l('ill', 2)", "kanon_recursive_cl('ill', 2, 2)");
 	return (rule => $rule);
 }
 
@@ -89,7 +93,7 @@ sub new_row
 {
 	my ($case) = @_;
 	my $id = ++$case->{last};
-	return { id => $id, who => chance(0.1) && $id > 1 ? 1 + below($id - 1) : $id, a => below(4) + 1, b => pick(qw(xx xy yx yy)), c => below($case->{wide} ? 80 : 3),
+	return { id => $id, who => chance($case->{many}) && $id > 1 ? 1 + below($id - 1) : $id, a => below(4) + 1, b => pick(qw(xx xy yx yy)), c => below($case->{wide} ? 80 : 3),
 		ill => 'ill' . below(5), noise => below(1000) };
 }
 
@@ -104,7 +108,11 @@ sub add
 {
 	my ($case, @rows) = @_;
 	$db->run('INSERT INTO src VALUES ' . join(', ', map { values_of($_) } @rows)) if @rows;
-	$case->{rows}{ $_->{id} } = $_ for @rows;
+	for my $row (@rows)
+	{
+		$case->{rows}{ $row->{id} } = $row;
+		$case->{person}{ $row->{id} } = ($case->{key} // '') eq 'who' ? $row->{who} : $row->{id};
+	}
 	return;
 }
 
@@ -114,6 +122,13 @@ sub take_away
 	$db->run('DELETE FROM src WHERE id IN (' . join(', ', @ids) . ')') if @ids;
 	delete $case->{rows}{$_} for @ids;
 	return;
+}
+
+# (Rows that come back while other rows of the person have taken their place are not known again: the page on publications says so.)
+sub has_others
+{
+	my ($case, $id) = @_;
+	return $case->{protect} && 1 < grep { $case->{person}{$_} == $case->{person}{$id} } keys %{ $case->{person} };
 }
 
 # One night: some come, go and change; or nothing does, though the table is written to. True: something used has changed.
@@ -133,7 +148,10 @@ sub pass_night
 	}
 	my $share = pick(0.02, 0.05, 0.15);
 	my @gone = @ids > 2 * $case->{k} + 8 ? some($share, @ids) : ();
+	$case->{gone}{$_} = $case->{rows}{$_} for @gone;
 	take_away($case, @gone);
+	my @back = grep { !has_others($case, $_) } some($share, sort { $a <=> $b } keys %{ $case->{gone} });
+	add($case, map { delete $case->{gone}{$_} } @back);
 	for my $id (some($share, sort { $a <=> $b } keys %{ $case->{rows} }))
 	{
 		my $changed = { %{ $case->{rows}{$id} } };
@@ -155,22 +173,25 @@ sub look
 {
 	my ($case) = @_;
 	my $what = join ', ', @{ $case->{qis} }, $case->{options}{mark} ? 'kanon_pattern' : ();
-	my $rows = $db->rows("SELECT id, row($what)::text AS class FROM pub");
-	my %seen;
+	my $ill = (grep { $_ eq 'ill' } @{ $case->{options}{keep} }) ? 'ill' : "'' AS ill";
+	my $rows = $db->rows("SELECT id, row($what)::text AS class, $ill FROM pub");
+	my (%seen, %ill);
 	for my $row (@$rows)
 	{
 		complain($case, "row $row->{id} is published twice") if $seen{ $row->{id} };
 		$seen{ $row->{id} } = $row->{class};
+		$ill{ $row->{id} } = $row->{ill};
 		my $true = $case->{rows}{ $row->{id} };
-		complain($case, "row $row->{id} is not in the source") if !$true;
+		complain($case, "row $row->{id} is not in the source") if !$true && !$case->{protect};
 	}
 	my %size;
 	$size{$_}++ for values %seen;
 	for my $class (keys %size)
 	{
-		my $blank = $class =~ /^\((,)*([*-]*)\)$/;
+		my $blank = $class =~ /^\((,)*([*-]*)\)$/ && ($case->{options}{residual} // '') eq 'suppress';
 		complain($case, "a class of $size{$class} rows") if $size{$class} < $case->{k} && !$blank;
 	}
+	$case->{ill} = \%ill;
 	return \%seen;
 }
 
@@ -211,13 +232,67 @@ sub intersect
 	return;
 }
 
+# ---- histories ----
+
+my %BROKEN = (
+	distinct_l => sub { my ($l, @n) = @_; return @n < $l; },
+	alpha => sub { my ($alpha, @n) = @_; return $n[0] > $alpha * sum0(@n) + 1e-9; },
+	entropy_l => sub { my ($l, @n) = @_; my $all = sum0(@n); return -sum0(map { $_ / $all * log($_ / $all) } @n) < log($l) - 1e-9; },
+	recursive_cl => sub { my ($c, $l, @n) = @_; return @n < $l || $n[0] >= $c * sum0(@n[ $l - 1 .. $#n ]); });
+
+# The rule on the values in words; none of persons and distances, which are of the whole table.
+sub is_broken
+{
+	my ($rule, @values) = @_;
+	my ($name, @numbers) = $rule =~ /^kanon_(\w+)\('ill'(?:, ([\d.]+))?(?:, ([\d.]+))?/;
+	return 0 if !$name || !$BROKEN{$name};
+	my %n;
+	$n{$_}++ for @values;
+	return $BROKEN{$name}->((grep { defined } @numbers), sort { $b <=> $a } values %n);
+}
+
+# One more release of all rows that were ever shown; then whoever has one history is counted.
+sub judge_histories
+{
+	my ($case, $seen) = @_;
+	my $nights = @{ $case->{nights} };
+	my $rows = $case->{followed};
+
+	push @{ $case->{nights} }, $case->{ill};
+	$rows->{$_} //= { history => '- ' x $nights, ill => $case->{ill}{$_} } for keys %$seen;
+	my %of;
+	for my $id (keys %$rows)
+	{
+		my $row = $rows->{$id};
+		if (defined $seen->{$id})
+		{
+			$row->{history} .= "$seen->{$id}" . ($row->{ill} eq $case->{ill}{$id} ? ' ' : '! ');
+			$row->{ill} = $case->{ill}{$id};
+		}
+		else { $row->{history} .= '- '; }
+		push @{ $of{ $row->{history} } }, $id;
+	}
+	for my $history (sort keys %of)
+	{
+		my %persons = map { $case->{person}{$_} => 1 } @{ $of{$history} };
+		complain($case, 'a history of ' . keys(%persons) . " persons: $history (rows @{ $of{$history} })") if keys %persons < $case->{k};
+		next if !$case->{rule};
+		for my $night (0 .. $nights)
+		{
+			my @values = grep { defined } map { $case->{nights}[$night]{$_} } @{ $of{$history} };
+			complain($case, "values @values in release $night of history $history (rows @{ $of{$history} })") if @values && is_broken($case->{rule}, @values);
+		}
+	}
+	return;
+}
+
 # ---- a series ----
 
 sub draw_case
 {
 	my ($number) = @_;
 	srand($number);
-	my $case = { seed => $number, k => pick(2, 3, 3, 5), rows => {}, last => 0, night => 0, wide => chance(0.4), candidates => {} };
+	my $case = { seed => $number, k => pick(2, 3, 3, 5), rows => {}, last => 0, night => 0, wide => chance(0.4), many => pick(0.1, 0.1, 0.4), candidates => {}, gone => {}, nights => [], followed => {} };
 	my $model = pick(sort keys %MODELS);
 	my @qis = @COLUMNS[ 0 .. (chance(0.3) ? 1 : 2) ];
 	my %options = %{ $MODELS{$model}->(@qis) };
@@ -231,11 +306,16 @@ sub draw_case
 	$options{min_rows} = 0;
 	@$case{qw(model qis options rule)} = ($model, \@qis, \%options, $privacy{rule});
 	$case->{key} = pick(undef, undef, 'num', 'who');
-	my %used = map { $_ => 1 } @qis, @{ $options{keep} }, ($case->{key} // '') eq 'who' ? 'who' : (), ($privacy{rule} // '') =~ /who/ ? 'who' : ();
+	$case->{protect} = $case->{key} && chance(0.6);
+	$options{max_held} = pick(1, 3) if $case->{protect} && chance(0.3);
+	# (a column that is called as a rule's argument is in the publication's view of the source)
+	my %used = map { $_ => 1 } @qis, @{ $options{keep} }, ($case->{key} // '') eq 'who' ? 'who' : (), ($privacy{rule} // '') =~ /who/ ? 'who' : (), ($privacy{rule} // '') =~ /recursive_cl/ ? 'c' : ();
 	$case->{used} = [ sort keys %used ];
-	$case->{what} = join ' ', $model, $options{method}, "k $case->{k}", $case->{key} ? "key $case->{key}" : 'no key', $case->{rule} // '', $json->encode(\%options);
+	$case->{what} = join ' ', $model, $options{method}, "k $case->{k}", $case->{key} ? "key $case->{key}" : 'no key', $case->{protect} ? 'protected' : (), $case->{rule} // '', $json->encode(\%options);
 	return $case;
 }
+
+sub judge { my ($case, @what) = @_; return $case->{protect} ? judge_histories($case, $what[0]) : intersect($case, @what); }
 
 sub run_case
 {
@@ -245,37 +325,38 @@ sub run_case
 	add($case, map { new_row($case) } 1 .. 20 + below(50));
 	my $options = $db->quote($json->encode($case->{options})) . '::jsonb' . ($case->{rule} ? " || jsonb_build_object('privacy', jsonb_build_array($case->{rule}))" : '');
 	my ($state) = $db->try("SELECT kanon_create_publication('pub', 'src', '{" . join(',', @{ $case->{qis} }) . "}', $case->{k}, options => $options, solver => '$case->{model}'"
-		  . ($case->{key} ? ", key => '$case->{key}'" : '') . ')');
+		  . ($case->{key} ? ", key => '$case->{key}'" : '') . ($case->{protect} ? ', protect_successive => true' : '') . ')');
 	$told{"$case->{model} $case->{options}{method}: created $state"}++ if $state ne '00000';
 	complain($case, "creation: $state") if $state =~ /^XX/;
 	return if $state ne '00000';
 	$done{"$case->{model} $case->{options}{method}"}++;
 	my ($seen, $then, $release) = (look($case), { %{ $case->{rows} } }, 1);
-	intersect($case, $seen, {}, $then);
-	my $changed = 0;
+	judge($case, $seen, {}, $then);
+	my ($changed, $held) = (0, $db->rows("SELECT coalesce(held_persons, 0) AS n FROM kanon_releases WHERE publication LIKE '%.pub' AND release = 1")->[0]{n});
 	for my $night (1 .. $NIGHTS)
 	{
 		$case->{night} = $night;
 		$changed |= pass_night($case);
-		my ($state, $told) = $db->try("SELECT release, status, error, message FROM kanon_refresh('pub')");
+		my ($state, $told) = $db->try("SELECT release, status, error, message, held_persons FROM kanon_refresh('pub')");
 		my $line = $told && $told->[0];
 		if (!$line) { complain($case, "refresh: $state"); last; }
-		if ($line->{status} eq 'failed')
+		if ($line->{status} eq 'failed' || $line->{status} eq 'held')
 		{
-			$told{"$case->{model} $case->{options}{method}: $line->{error} $line->{message}"}++;
-			complain($case, "refresh: $line->{error} $line->{message}") if $line->{error} =~ /^XX/;
+			$told{"$case->{model} $case->{options}{method}: $line->{status}, $line->{message}"}++;
+			complain($case, "refresh: $line->{error} $line->{message}") if ($line->{error} // '') =~ /^XX/ || $case->{protect} && $line->{status} eq 'failed';
 			next;
 		}
-		if (!$changed)
+		if (!$changed && !$held)
 		{
 			complain($case, "an unchanged source: $line->{status}, release $line->{release} after $release") if $line->{status} ne 'unchanged' || $line->{release} != $release;
 			last if $case->{failed};
 			next;
 		}
-		complain($case, "a changed source: $line->{status}") if $line->{status} ne 'current';
+		complain($case, "a changed source: $line->{status}") if $line->{status} ne 'current' && ($changed || $line->{status} ne 'unchanged');
 		$release = $line->{release};
+		$held = $line->{held_persons};
 		$seen = look($case);
-		intersect($case, $seen, $then, $case->{rows});
+		judge($case, $seen, $then, $case->{rows});
 		$then = { %{ $case->{rows} } };
 		$changed = 0;
 		last if $case->{failed};
