@@ -188,6 +188,8 @@ SELECT * FROM judge(0.6, 5, 3, 'pattern_guided', '{"residual": "drop"}', many =>
 SELECT * FROM judge(0.16, 6, 3, 'cluster', '{}', l => 2);
 SELECT * FROM judge(0.17, 6, 3, 'full_domain', :'h'::jsonb || '{"suppression_limit": 0.1}');
 SELECT * FROM judge(0.19, 6, 2, 'subtree', :'h');
+-- of a person's rows that change at once a column that readers know them by tells which is which
+SELECT * FROM judge(0.011, 6, 2, 'subtree', :'h', many => true, l => 2);
 SELECT * FROM judge(0.22, 6, 3, 'pattern_clustering', '{"method": "greedy", "patterns": ["-*", "*-", "-*", "**", "*-"]}');
 SELECT * FROM judge(0.63, 8, 3, 'pattern_guided', '{"max_held": 2}', many => true);
 SELECT * FROM judge(0.64, 7, 3, 'pattern_guided', '{"max_held": 2, "residual": "drop"}', l => 2);

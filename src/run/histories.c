@@ -301,35 +301,64 @@ forget_followed(const Histories *histories)
 				histories->ended, histories->before_name);
 }
 
-/*
- * Rows of a person that have moved, or come back: those of which the same is kept (of `same`), and then the one
- * that ended and the one that is in its place.  Nobody can say more of several.
- */
+/* Which ended row of a person, `e`, became which new one, `n`. */
+#define SAME_KEPT "n.kept" EQ "e.kept AND n.nth" EQ "e.nth"
+#define SAME_MARK "n.mark" EQ "e.mark AND n.marks" EQ "1 AND e.marks" EQ "1"
+#define ONLY_ONE "n.n" EQ "1 AND e.n" EQ "1"
+
+/* Rows that are published under a mark (or NULL), a column that readers know them by, have it as text. */
 static void
-pair_rows(const Run *run, bool same)
+pair_rows(const Run *run, const SourceColumn *mark, const char *became)
 {
 	const Histories *histories = run->request->histories;
 	const Source *source = run->source;
+	char *ended = mark == NULL
+					  ? "NULL::pg_catalog.text"
+					  : psprintf("CASE WHEN NOT b." HISTORY_GONE " THEN %s END", history_text(mark, 1, "b"));
+	char *new = mark == NULL ? "NULL::pg_catalog.text" : history_text(mark, 1, "s");
 
 	history_sql(
 		"WITH e AS (SELECT e.*, pg_catalog.row_number() OVER (PARTITION BY e.person, e.kept ORDER BY e.gone, e.nr) AS nth,"
+		" pg_catalog.count(*) OVER (PARTITION BY e.person, e.mark) AS marks,"
 		" pg_catalog.count(*) OVER (PARTITION BY e.person) AS n FROM (SELECT b." HISTORY_PERSON
 		" AS person, b." HISTORY_ROW " AS nr, b." HISTORY_GONE
-		" AS gone, %s AS kept FROM %s AS e JOIN %s AS b ON b." HISTORY_ROW EQ "e." HISTORY_ROW
+		" AS gone, %s AS kept, %s AS mark FROM %s AS e JOIN %s AS b ON b." HISTORY_ROW EQ "e." HISTORY_ROW
 		" WHERE " HISTORY_LATEST ") AS e),"
 		" n AS (SELECT n.*, pg_catalog.row_number() OVER (PARTITION BY n.person, n.kept ORDER BY n.nr) AS nth,"
+		" pg_catalog.count(*) OVER (PARTITION BY n.person, n.mark) AS marks,"
 		" pg_catalog.count(*) OVER (PARTITION BY n.person) AS n FROM (SELECT s." HISTORY_PERSON
-		" AS person, s." HISTORY_ROW " AS nr, pg_catalog.md5(%s) AS kept FROM %s AS s WHERE NOT s." COPY_KNOWN
-		") AS n)"
+		" AS person, s." HISTORY_ROW
+		" AS nr, pg_catalog.md5(%s) AS kept, %s AS mark FROM %s AS s WHERE NOT s." COPY_KNOWN ") AS n)"
 		" UPDATE %s AS s SET " HISTORY_ROW " = e.nr, " COPY_KNOWN " = true, " COPY_UNIT
 		" = e.nr, " COPY_CHANGED " = e.kept IS DISTINCT FROM n.kept FROM e JOIN n ON n.person" EQ
 		"e.person AND %s"
 		" WHERE s." HISTORY_ROW EQ "n.nr AND NOT s." COPY_KNOWN,
-		history_kept(source), histories->ended, histories->before_name,
-		history_text(source->kept, source->nkept, "s"), histories->source, histories->source,
-		same ? "n.kept" EQ "e.kept AND n.nth" EQ "e.nth" : "n.n" EQ "1 AND e.n" EQ "1");
+		history_kept(source), ended, histories->ended, histories->before_name,
+		history_text(source->kept, source->nkept, "s"), new, histories->source, histories->source, became);
 	history_sql("DELETE FROM %s AS e USING %s AS s WHERE s." HISTORY_ROW EQ "e." HISTORY_ROW,
 				histories->ended, histories->source);
+}
+
+/*
+ * Rows of a person that have moved, changed or come back: those that are the same under a published column that tells rows
+ * apart, those of which the same is kept, and where no such column says otherwise the one that ended and the one
+ * that is in its place.  Nobody can say more of several.
+ */
+static void
+pair_all(const Run *run)
+{
+	const Source *source = run->source;
+	bool marked = false;
+
+	for (int i = 0; i < source->nkept; i++)
+		if (source->kept[i].may_identify && source->kept[i].mask == NULL)
+		{
+			pair_rows(run, &source->kept[i], SAME_MARK);
+			marked = true;
+		}
+	pair_rows(run, NULL, SAME_KEPT);
+	if (!marked)
+		pair_rows(run, NULL, ONLY_ONE);
 }
 
 static void
@@ -460,8 +489,7 @@ make_copy(Run *run)
 	{
 		find_ended(histories);
 		forget_followed(histories);
-		pair_rows(run, true);
-		pair_rows(run, false);
+		pair_all(run);
 		find_units(histories);
 		if (run->request->max_held > 0)
 			end_overdue(run);
