@@ -116,6 +116,24 @@ SELECT * FROM held($$UPDATE stays SET ill = 'one' WHERE born = 1970 AND zip = 48
 SELECT * FROM held($$UPDATE stays SET ill = 'two' WHERE born = 1970 AND zip = 48100 AND id BETWEEN 40 AND 60$$);
 SELECT kanon_drop_publication('told');
 
+-- no release can be made without those who wait: readers keep the one they have, it ages, and it is no failure
+CREATE TABLE few AS SELECT i AS id, 1 AS a FROM generate_series(1, 4) i;
+SELECT kanon_create_publication('fewer', 'few', '{a}', 3, '{"max_held": 1}', key => 'id', protect_successive => true);
+DELETE FROM few WHERE id = 1;
+SELECT status, held_persons FROM kanon_refresh('fewer');
+INSERT INTO few VALUES (5, 2), (6, 2);
+SELECT release, status, row_count, error, message FROM kanon_refresh('fewer');
+CALL kanon_refresh_all();
+SELECT release, status, row_count, error, message, detail FROM kanon_releases WHERE publication LIKE '%.fewer' ORDER BY release;
+SELECT status, release, failures, error, held_persons FROM kanon_publication_status('fewer');
+INSERT INTO few VALUES (7, 2);
+SELECT release, status, row_count FROM kanon_refresh('fewer');
+SELECT status, failures FROM kanon_publication_status('fewer');
+-- a k that the source could not keep is one
+SELECT kanon_alter_publication('fewer', k => 100, solve => false);
+SELECT release, status, message FROM kanon_refresh('fewer');
+SELECT kanon_drop_publication('fewer');
+
 -- ---- by brute force ----
 
 /*

@@ -82,6 +82,22 @@ failure_note(Release *release, const ErrorData *error)
 		release->message = text_without_values(error);
 }
 
+/* Tomorrow others may have joined or changed, so that nobody stands alone. */
+void
+failure_held(const KanonPublication *publication, Release *release, const ErrorData *error)
+{
+	failure_note(release, error);
+	release->status = RELEASE_HELD;
+	release->detail =
+		psprintf("The solver says: %s.%s%s", release->message, release->detail != NULL ? " " : "",
+				 release->detail != NULL ? release->detail : "");
+	release->message = "no release could be made in which nobody stands alone";
+	release->error = release->hint = NULL;
+	ereport(NOTICE, (errmsg("publication %s keeps its release", publication->name),
+					 errdetail("No other could be made in which nobody stands alone."),
+					 errhint("The next refresh tries again. See kanon_releases.")));
+}
+
 char *
 failure_text(const Release *release)
 {

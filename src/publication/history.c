@@ -13,7 +13,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-static const char *const status_names[] = {"current", "kept", "dropped", "failed", "unchanged"};
+static const char *const status_names[] = {"current", "kept", "dropped", "failed", "unchanged", "held"};
 
 const char *
 release_status_name(ReleaseStatus status)
@@ -38,7 +38,7 @@ bring_up_to_date(Oid history)
 void
 release_add(const KanonPublication *publication, const Release *release)
 {
-	bool failed = release->status == RELEASE_FAILED;
+	bool failed = release->status == RELEASE_FAILED || release->status == RELEASE_HELD;
 	Parameters p = {0};
 
 	parameter(&p, INT8OID, Int64GetDatum(release->number), false);
@@ -140,7 +140,7 @@ read_release(const Row *row, void *arg)
 	release.persons = get_own_table(visit->publication, row, "persons");
 	release.types = get_own_table(visit->publication, row, "types");
 	release.rows = get_own_table(visit->publication, row, "rows");
-	for (int i = 0; status != NULL && i <= RELEASE_FAILED; i++)
+	for (int i = 0; status != NULL && i < lengthof(status_names); i++)
 		if (strcmp(status, status_names[i]) == 0)
 			release.status = (ReleaseStatus) i;
 	visit->visit(&release, visit->arg);

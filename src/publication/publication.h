@@ -54,7 +54,8 @@ typedef enum ReleaseStatus
 	RELEASE_KEPT,
 	RELEASE_DROPPED,
 	RELEASE_FAILED,
-	RELEASE_UNCHANGED /* of a refresh that made none: in no history */
+	RELEASE_UNCHANGED, /* of a refresh that made none: in no history */
+	RELEASE_HELD       /* none could be made in which nobody stands alone: the one before stays */
 } ReleaseStatus;
 
 /* A line of the history. */
@@ -68,6 +69,7 @@ typedef struct Release
 	int64 row_count;
 	int64 k; /* reached; 0: no class shows anything */
 	double cost;
+	bool none;          /* histories allow no release: what is raised says why */
 	int64 held_persons; /* held back, or waiting, as they would be alone */
 	int64 held_oldest;  /* releases for which somebody has been */
 	int64 difference;   /* the smallest from the release before; 0: none */
@@ -239,6 +241,9 @@ extern void limits_check(const Run *run, const Release *release, const Release *
 
 /* The release has failed, for that reason. */
 extern void failure_note(Release *release, const ErrorData *error);
+
+/* No release could be made for the sake of histories: so it is told. */
+extern void failure_held(const KanonPublication *publication, Release *release, const ErrorData *error);
 
 /* One line of a release that has failed. */
 extern char *failure_text(const Release *release);

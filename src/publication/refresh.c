@@ -188,8 +188,9 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 	request->like = before != NULL ? before->relation : InvalidOid;
 	request->definition = definition_text(publication);
 	request->bounds = publication->bounds;
+	/* (who is held back may be let in, and ages) */
 	if (may_keep && publication->bounds != NULL && before != NULL && OidIsValid(before->relation) &&
-		(publication->key == NULL || OidIsValid(before->persons)) &&
+		before->held_persons == 0 && (publication->key == NULL || OidIsValid(before->persons)) &&
 		(!request->stable || OidIsValid(before->types)))
 		request->seen = before->digest;
 	if (request->stable)
@@ -219,6 +220,8 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 	(void) source_of(publication);
 	fill_request(publication, release, releases, may_keep, &request);
 	request.target = table_name(publication, release, "release", &bare);
+	if (request.histories != NULL)
+		request.histories->none = &release->none;
 	run = run_request(&request);
 	if (run->unchanged)
 	{
@@ -396,11 +399,16 @@ record_release(KanonPublication *publication, List *releases, Release *before, R
 
 /* What was made is undone; that it failed is recorded, and told. */
 static void
-record_failure(const KanonPublication *publication, Release *release, const ErrorData *error)
+record_failure(const KanonPublication *publication, Release *release, List *releases, const ErrorData *error)
 {
 	release->finished = GetCurrentTimestamp();
-	failure_note(release, error);
-	failure_warn(publication, release);
+	if (release->none && release_current(releases) != NULL && raised_by_kanon(error))
+		failure_held(publication, release, error);
+	else
+	{
+		failure_note(release, error);
+		failure_warn(publication, release);
+	}
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	release_add(publication, release);
@@ -456,14 +464,14 @@ refresh(KanonPublication *publication, Release *release, bool scheduled)
 	error = attempt(build, &work);
 	/* in memory that outlives what follows: its caller is told, too */
 	if (error != NULL)
-		record_failure(publication, release, error);
+		record_failure(publication, release, work.releases, error);
 	identity_return(&saved);
 }
 
 static void
 put_release(Lines *lines, const KanonPublication *publication, const Release *release)
 {
-	bool made = release->status != RELEASE_FAILED;
+	bool made = release->status != RELEASE_FAILED && release->status != RELEASE_HELD;
 
 	line_text(lines, publication->name);
 	line_int8(lines, release->number, true);

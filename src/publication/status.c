@@ -67,7 +67,7 @@ static void
 put_release(const Release *release, void *arg)
 {
 	Lines *lines = ((Put *) arg)->lines;
-	bool made = release->status != RELEASE_FAILED;
+	bool made = release->status != RELEASE_FAILED && release->status != RELEASE_HELD;
 
 	line_text(lines, ((Put *) arg)->publication->name);
 	line_int8(lines, release->number, true);
@@ -126,9 +126,11 @@ read_by_caller(Oid owner, Oid view)
 /* The end of a history. */
 typedef struct Tail
 {
-	int64 last_success;  /* the greatest number of a release that was made */
+	int64 last_success;  /* the greatest number of a refresh that did not fail */
 	TimestampTz checked; /* when one was last found to be what the source gives still */
 	int64 failures;      /* after both */
+	int64 held; /* the greatest number of one that could not be made, as somebody would stand alone */
+	int64 made; /* and of one that was */
 	int64 last_failure;
 	char error[6];    /* of the last one */
 	int64 difference; /* the smallest between any two releases, one after the other; 0: none */
@@ -142,6 +144,10 @@ find_success(const Release *release, void *arg)
 	if (release->status == RELEASE_FAILED)
 		return;
 	tail->last_success = Max(tail->last_success, release->number);
+	if (release->status == RELEASE_HELD)
+		tail->held = Max(tail->held, release->number);
+	else
+		tail->made = Max(tail->made, release->number);
 	tail->checked = Max(tail->checked, release->checked);
 	if (release->difference > 0 && (tail->difference == 0 || release->difference < tail->difference))
 		tail->difference = release->difference;
@@ -200,6 +206,8 @@ put_status(Lines *lines, const KanonPublication *publication, const Interval *li
 
 	releases_visit(publication, find_success, &tail);
 	releases_visit(publication, count_failures, &tail);
+	if (tail.held > tail.made)
+		status = "held";
 	if (limit != NULL && current != NULL &&
 		DatumGetBool(DirectFunctionCall2(interval_lt, PointerGetDatum(limit), PointerGetDatum(&ever))) &&
 		DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,

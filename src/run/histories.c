@@ -196,6 +196,7 @@ copy_source(Run *run, const SourceColumn *columns, int n)
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
 	written = count_rows(name);
+	histories->rows = written;
 	if (written != copy.row - first)
 		raise_unsafe(psprintf("It was made from " INT64_FORMAT " rows instead of " INT64_FORMAT ".", written,
 							  copy.row - first));

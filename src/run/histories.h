@@ -33,6 +33,7 @@ typedef struct Histories
 	Oid before;        /* rows and their histories so far, or InvalidOid */
 	const char *after; /* the table to make; qualified, quoted */
 	int64 release;     /* its number */
+	bool *none;        /* becomes true: nobody else can be held back, and there is no release */
 
 	/* what comes of it */
 	int64 persons; /* held back, or waiting */
@@ -41,6 +42,7 @@ typedef struct Histories
 	/* of all rounds */
 	Snapshot snapshot;
 	int round;
+	int64 rows;        /* of the source */
 	char *columns;     /* of the source, quoted: "a, b, c" */
 	char *before_name; /* NULL: there is none */
 	Oid original;      /* the source, */

@@ -322,10 +322,13 @@ histories_settle(Run *run)
 		(void) hold_back(run, psprintf("IN (SELECT o.unit FROM %s AS o WHERE o.held AND o.unit IS NOT NULL)",
 									   histories->outcome));
 	else if (alone)
+	{
+		*histories->none = true;
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("no release could be made in which nobody stands alone against those before it"),
 				 errdetail("With everybody as published last the solver makes other classes."),
 				 errhint("The definition may have changed: undo that, or create the publication anew.")));
+	}
 	return held == 0;
 }

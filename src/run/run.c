@@ -211,10 +211,14 @@ check_k(const Run *run)
 	int64 nrows = run->types->nrows;
 	int64 k = run->request->k;
 
-	if (nrows > 0 && k > nrows && !privacy_k_map(run->request->privacy))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the table"),
-						errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.", k, nrows),
-						errhint("Lower k: no class could ever have that many rows.")));
+	if (nrows == 0 || k <= nrows || privacy_k_map(run->request->privacy))
+		return;
+	/* (of a protected publication some may wait) */
+	if (run->request->histories != NULL)
+		*run->request->histories->none = k <= run->request->histories->rows;
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the table"),
+					errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.", k, nrows),
+					errhint("Lower k: no class could ever have that many rows.")));
 }
 
 static void
@@ -559,9 +563,13 @@ try_protected(Run *run)
 {
 	if (!run_solve_changed(run))
 	{
-		/* (nobody else can be held back: that is raised) */
+		/* nobody else can be held back: that is raised */
 		if (!histories_hold_all(run))
+		{
+			*run->request->histories->none = true;
 			run_solve(run);
+			*run->request->histories->none = false;
+		}
 		run_utility(psprintf("DROP TABLE %s", run->target->building));
 		return false;
 	}

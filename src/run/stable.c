@@ -8,6 +8,7 @@
  */
 #include "compat.h"
 #include "run/stable.h"
+#include "run/histories.h"
 #include "run/successive.h"
 #include "core/util/fault.h"
 #include "host/catalog.h"
@@ -358,7 +359,11 @@ static void
 refuse_unstable(const Run *run, KanonStatus status)
 {
 	const char *why = run->report.detail;
+	const Histories *histories = run->request->histories;
 
+	/* others can be held back first */
+	if (histories != NULL && !*histories->none && status != KANON_BROKEN)
+		return;
 	if (status != KANON_INFEASIBLE && status != KANON_NOT_FOUND && status != KANON_RESIDUAL &&
 		status != KANON_REST_FORBIDDEN && status != KANON_BROKEN)
 		return;
