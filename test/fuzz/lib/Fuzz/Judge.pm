@@ -51,7 +51,7 @@ sub publication
 		my $solver = $val->{solver} // 'pattern_guided';
 		return '' if !ref $options || $solver eq 'absurd';
 		$world->{definition}{ $val->{name} } = { function => { name => "kanon_$solver" }, plan => $call->{plan},
-			val => { %$options, source => $val->{source}, target => $val->{name}, quasi_identifiers => $val->{quasi_identifiers}, k => $val->{k} } };
+			val => { %$options, source => $val->{source}, target => $val->{name}, quasi_identifiers => $val->{quasi_identifiers}, k => $val->{k}, protect_successive => $val->{protect_successive} } };
 	}
 	my $definition = $world->{definition}{ $val->{name} // $val->{publication} // '' };
 	return '' if !$definition || $world->{changed} || $world->{altered} || grep { defined $_->{error} } @$rows;
@@ -248,7 +248,8 @@ sub rows_add_up
 	my ($dbh, $call, $seen, $rows) = @_;
 	my ($n, $source_n) = @$seen{qw(n source_n)};
 	return "rows: $n of $source_n, more than there were" if $n > $source_n;
-	my $drops = ($call->{val}{residual} // '') eq 'drop';
+	# (who would stand alone waits)
+	my $drops = ($call->{val}{residual} // '') eq 'drop' || ($call->{val}{protect_successive} // '') eq 'true';
 	return "rows: $n of $source_n, and nothing was to be dropped" if $n != $source_n && !$drops;
 	# a cut is told column by column
 	my @told = grep { !exists $_->{column_name} || $_->{column_name} eq $rows->[0]{column_name} } @{ $rows // [] };
