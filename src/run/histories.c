@@ -15,6 +15,7 @@
 #include "host/settings.h"
 #include "run/successive.h"
 #include "write/bulk.h"
+#include "write/mask.h"
 #include "write/verify.h"
 
 #include "access/table.h"
@@ -340,6 +341,15 @@ pair_rows(const Run *run, const SourceColumn *mark, const char *became)
 				histories->ended, histories->source);
 }
 
+/* Readers know a row again by it: as it is, or by a pseudonym that lasts. */
+static bool
+is_mark(const SourceColumn *column)
+{
+	const Mask *mask = column->mask;
+
+	return mask == NULL ? column->may_identify : mask->kind == MASK_PSEUDONYM && mask->lasting;
+}
+
 /*
  * Rows of a person that have moved, changed or come back: those that are the same under a published column that tells rows
  * apart, those of which the same is kept, and where no such column says otherwise the one that ended and the one
@@ -352,7 +362,7 @@ pair_all(const Run *run)
 	bool marked = false;
 
 	for (int i = 0; i < source->nkept; i++)
-		if (source->kept[i].may_identify && source->kept[i].mask == NULL)
+		if (is_mark(&source->kept[i]))
 		{
 			pair_rows(run, &source->kept[i], SAME_MARK);
 			marked = true;
