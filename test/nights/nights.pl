@@ -9,6 +9,7 @@
 # Asserted of a publication without protection:
 # - what an unchanged row loses in candidates is only rows of its class that left or changed themselves;
 # - an unchanged source makes no new release, whatever its physical order, and a changed one makes one;
+# - kanon_compare_releases counts who joined, left, moved and changed, and among how few;
 # - a release shows the source: each row once, in a class of at least k (blank rows aside, where residual is 'suppress').
 # With protection: each history (classes, absences and changes of what is kept, over all releases) is that of at least
 # k persons, and what is known of their values in any release keeps the rule.
@@ -31,6 +32,7 @@ GetOptions('cases=i' => \$cases, 'seed=i' => \$seed, 'seconds=i' => \$seconds, '
 my $NIGHTS = 10;
 my $json = JSON::PP->new->canonical;
 my ($db, @failures, %done, %told);
+my $compared = 0;
 
 # ---- what a publication can be ----
 
@@ -232,6 +234,49 @@ sub intersect
 	return;
 }
 
+# What kanon_compare_releases has to say of two releases of rows that are persons: a class became the one that looks the same,
+# or else that most of it went to. NULL: it is open which.
+sub differences
+{
+	my ($then, $now, $ill_then, $ill_now, $k) = @_;
+	my (%pairs, %main, %label, %told);
+	$pairs{ $then->{$_} }{ $now->{$_} }++ for grep { defined $now->{$_} } keys %$then;
+	for my $class (keys %pairs)
+	{
+		my $to = $pairs{$class};
+		my @most = sort { $to->{$b} <=> $to->{$a} } keys %$to;
+		$main{$class} = $to->{$class} ? $class : $most[0];
+		return if !$to->{$class} && @most > 1 && $to->{ $most[0] } == $to->{ $most[1] };
+	}
+	for my $id (keys %{ { %$then, %$now } })
+	{
+		my ($one, $two) = ($then->{$id}, $now->{$id});
+		my $kind = !defined $one ? 'joined' : !defined $two ? 'departed' : $main{$one} ne $two ? 'moved' : $ill_then->{$id} ne $ill_now->{$id} ? 'changed' : next;
+		$label{$kind}{ join '|', $one // '', $two // '' }++;
+	}
+	for my $kind (qw(joined departed moved changed))
+	{
+		my @n = values %{ $label{$kind} // {} };
+		$told{$kind} = sum0(@n);
+		$told{"${kind}_below_k"} = sum0(grep { $_ < $k } @n);
+	}
+	return \%told;
+}
+
+sub compare
+{
+	my ($case, $before, $release, $then, $now, $ill_then) = @_;
+	my $should = differences($then, $now, $ill_then, $case->{ill}, $case->{k}) // return;
+	my ($state, $lines) = $db->try("SELECT * FROM kanon_compare_releases('pub', $before, $release)");
+	return complain($case, "kanon_compare_releases: $state") if $state ne '00000';
+	for my $what (sort keys %$should)
+	{
+		complain($case, "$what are $lines->[0]{$what} instead of $should->{$what}") if $lines->[0]{$what} != $should->{$what};
+	}
+	$compared++;
+	return;
+}
+
 # ---- histories ----
 
 my %BROKEN = (
@@ -325,7 +370,7 @@ sub run_case
 	add($case, map { new_row($case) } 1 .. 20 + below(50));
 	my $options = $db->quote($json->encode($case->{options})) . '::jsonb' . ($case->{rule} ? " || jsonb_build_object('privacy', jsonb_build_array($case->{rule}))" : '');
 	my ($state) = $db->try("SELECT kanon_create_publication('pub', 'src', '{" . join(',', @{ $case->{qis} }) . "}', $case->{k}, options => $options, solver => '$case->{model}'"
-		  . ($case->{key} ? ", key => '$case->{key}'" : '') . ($case->{protect} ? ', protect_successive => true' : '') . ')');
+		  . ($case->{key} ? ", key => '$case->{key}'" : '') . ($case->{protect} ? ', protect_successive => true' : '') . ', keep_releases => 2)');
 	$told{"$case->{model} $case->{options}{method}: created $state"}++ if $state ne '00000';
 	complain($case, "creation: $state") if $state =~ /^XX/;
 	return if $state ne '00000';
@@ -353,9 +398,11 @@ sub run_case
 			next;
 		}
 		complain($case, "a changed source: $line->{status}") if $line->{status} ne 'current' && ($changed || $line->{status} ne 'unchanged');
+		my ($before, $seen_before, $ill_before) = ($release, $seen, $case->{ill});
 		$release = $line->{release};
 		$held = $line->{held_persons};
 		$seen = look($case);
+		compare($case, $before, $release, $seen_before, $seen, $ill_before) if ($case->{key} // '') eq 'num';
 		judge($case, $seen, $then, $case->{rows});
 		$then = { %{ $case->{rows} } };
 		$changed = 0;
@@ -398,6 +445,7 @@ for my $number ($seed .. $seed + $cases - 1)
 printf "%s: %d series\n", $_, $done{$_} for sort keys %done;
 printf "told %d times: %s\n", $told{$_}, $_ for sort keys %told;
 print "FAILED $_\n" for @failures;
+print "$compared pairs of releases compared\n";
 printf "%d of %d series of %d nights hold (%d seconds)\n", $held, $asked, $NIGHTS, time - $begun;
 printf "# %s\n", $held < $asked ? $asked - $held . " of $asked tests failed" : "All $asked tests passed";
 exit($held < $asked);
