@@ -31,6 +31,7 @@ SELECT * FROM attacked('kept');
 SELECT count(*) AS same FROM attacked('kept') JOIN by_hand('kept', '(t.age IS NULL OR t.age = s.age) AND (t.zip IS NULL OR t.zip = s.zip) AND (t.sex IS NULL OR t.sex = s.sex)') USING (measure, value);
 SELECT count(*) AS same FROM attacked('levels', '{"zip": "zips"}') JOIN by_hand('levels', '(t.age IS NULL OR t.age = s.age) AND (t.sex IS NULL OR t.sex = s.sex)
     AND (t.zip IS NULL OR t.zip IN (s.zip, left(s.zip, 2) || ''*'', left(s.zip, 1) || ''**''))') USING (measure, value);
+SELECT count(*) AS same FROM attacked('levels', '{"zip": "zips"}') a JOIN attacked('levels', '{"zip": {"prefix": [2, 1]}}') b USING (measure, value);
 SELECT count(*) AS same FROM attacked('ranges') JOIN by_hand('ranges', '(t.age IS NULL OR t.age @> s.age) AND (t.zip IS NULL OR t.zip = s.zip) AND (t.sex IS NULL OR t.sex = s.sex)') USING (measure, value);
 SELECT count(*) AS same FROM attacked('sets') JOIN by_hand('sets', '(t.age IS NULL OR t.age @> s.age) AND (t.zip IS NULL OR s.zip = ANY (t.zip)) AND (t.sex IS NULL OR s.sex = ANY (t.sex))') USING (measure, value);
 SELECT count(*) AS same FROM attacked('copy') JOIN by_hand('copy', '(t.age IS NULL OR t.age = s.age) AND (t.zip IS NULL OR t.zip = s.zip) AND (t.sex IS NULL OR t.sex = s.sex)', 'count(*) FILTER (WHERE t.nr = s.nr)') USING (measure, value);
@@ -50,8 +51,22 @@ SELECT value FROM kanon_attack('visits', 'mapped', 'nr', '{age,zip,sex}') WHERE 
 CREATE VIEW renamed AS SELECT * FROM kept;
 SELECT value FROM kanon_attack('visits', 'renamed', 'nr', '{age,zip,sex}') WHERE measure = 'success_promised';
 
+-- sets with gaps; a level that is none of the source's; somebody's NULL fits nothing but what shows nothing, or NULL
+CREATE TABLE gaps AS SELECT ARRAY[20, 26, 41] AS age, ARRAY['100', '102'] AS zip, 'f' AS sex UNION ALL SELECT ARRAY[20, 23], NULL, NULL UNION ALL SELECT '{}', NULL, NULL UNION ALL SELECT NULL, ARRAY['109', NULL], 'x';
+SELECT count(*) AS same FROM attacked('gaps') JOIN by_hand('gaps', '(t.age IS NULL OR t.age @> ARRAY[s.age]) AND (t.zip IS NULL OR s.zip = ANY (t.zip)) AND (t.sex IS NULL OR s.sex = ANY (ARRAY[t.sex]))') USING (measure, value);
+SELECT * FROM attacked('gaps');
+CREATE TABLE levels_gone AS SELECT age, 'nowhere' AS zip, sex FROM visits;
+SELECT measure, value FROM attacked('levels_gone', '{"zip": "zips"}') WHERE measure IN ('found', 'matches_least', 'success_highest');
+-- what other tools write for nothing
+CREATE TABLE zips_top AS SELECT *, '*'::text AS top FROM zips;
+CREATE TABLE starred AS SELECT age, coalesce(zip, '*') AS zip, sex FROM levels;
+SELECT count(*) AS same FROM attacked('starred', '{"zip": "zips_top"}') a JOIN attacked('levels', '{"zip": "zips"}') b USING (measure, value);
+CREATE TABLE nobody AS SELECT age, zip, sex FROM visits LIMIT 0;
+SELECT measure, value FROM attacked('nobody') WHERE measure IN ('found', 'matches_least', 'success_highest');
+CREATE TABLE no_visits AS SELECT * FROM visits LIMIT 0;
+SELECT measure, value FROM kanon_attack('no_visits', 'kept', 'nr', '{age,zip,sex}');
+
 -- errors
-SELECT * FROM kanon_attack('visits', 'levels', 'nr', '{age,zip,sex}', hierarchies => '{"zip": {"prefix": [2, 1]}}');
 SELECT * FROM kanon_attack('visits', 'kept', 'nr', '{age,name}');
 SELECT * FROM kanon_attack('visits', 'kept', 'age', '{age}');
 SELECT * FROM kanon_attack('visits', 'kept', 'nr', '{age}', 0);

@@ -216,6 +216,24 @@ E
 	nothing_remains('matching');
 }
 
+# kanon_attack, which looks for each of many persons among many records.
+$node->safe_psql('postgres', "CREATE TABLE attacked AS SELECT i AS a, i % 1000 AS b, i AS nr FROM generate_series(1, 60000) i");
+{
+	my $attack = "SELECT count(*) FROM kanon_attack('attacked', 'attacked', 'nr', '{a,b}', 60000)";
+	$runner->run("SET statement_timeout = '1s'");
+	my $asked = time;
+	like($runner->run($attack), $cancelled, 'statement_timeout while persons are looked for');
+	cmp_ok(time - $asked, '<', 1 + LIMIT, 'statement_timeout while persons are looked for: at once');
+	$runner->run('RESET statement_timeout');
+	$runner->start($attack);
+	Time::HiRes::usleep(1e6);
+	$asked = time;
+	kill 'INT', $runner->{pid};
+	like($runner->finish, $cancelled, 'cancelled while persons are looked for');
+	cmp_ok(time - $asked, '<', LIMIT, 'cancelled while persons are looked for: at once');
+	nothing_remains('looking for persons');
+}
+
 # 2. At many points of a run that computes all the time.
 my $whole = publish('many', 'fresh', "'{a,b}', 3, keep => '{note}', allow_identifying => '{note}', mark => true");
 my ($began, $started, $wall);

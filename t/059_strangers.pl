@@ -45,7 +45,7 @@ SELECT * FROM own.mood_h ORDER BY 1;
 E
 like(as('owner', <<'E'), qr/^linked\|t$/m, 'nor does kanon_attack');
 CREATE TABLE own.shown AS SELECT id, 'any' AS mood FROM own.felt;
-CREATE TABLE own.felt_h AS SELECT mood, 'any' AS top FROM own.above;
+CREATE TABLE own.felt_h AS SELECT mood, CASE mood WHEN 'bad' THEN 'low' ELSE 'high' END AS level, 'any' AS top FROM own.above;
 SELECT 'linked', count(*) > 0 FROM kanon_attack('own.felt', 'own.shown', 'id', '{mood}', hierarchies => '{"mood": "own.felt_h"}');
 E
 

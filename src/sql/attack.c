@@ -2,23 +2,22 @@
  * attack.c: kanon_attack: linkage tried out.
  *
  * Somebody knows some columns of a person, finds the records of the target that
- * may be that person's, and picks one of them at random.  The records that fit are counted
- * by one query, which compares what is known with what a cell shows: a value, a
- * range, a set, a level of a hierarchy, or nothing, which fits everybody.  Arrays are
- * compared, not values: their operators are pg_catalog's, and find equality by the type.
+ * may be that person's, and picks one of them at random.  Records that show the same are looked
+ * at once: what a cell shows (a value, a range, a set, a level of a hierarchy, or nothing,
+ * which fits everybody) is a range or a set of the source's values, by their codes.
  */
 #include "compat.h"
 #include "host/catalog.h"
-#include "host/citus.h"
 #include "host/gate.h"
 #include "host/lines.h"
+#include "read/dictionary.h"
 #include "read/hierarchy.h"
 #include "read/source.h"
 #include "run/args.h"
+#include "write/written.h"
 
 #include "catalog/pg_type.h"
 #include "common/pg_prng.h"
-#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
@@ -36,6 +35,40 @@ enum
 	ARG_HIERARCHIES
 };
 
+#define NO_SET PG_UINT32_MAX
+
+/* What the records show in one column. */
+typedef struct Shown
+{
+	uint32 *low;  /* [nrecords] codes of the source, from the least */
+	uint32 *high; /* to the largest */
+	uint32 *set;  /* [nrecords] where in the release's pool a set is that has not all of these, or NO_SET */
+	bool sets;    /* there are some */
+} Shown;
+
+typedef struct Attack
+{
+	Border *border;
+	Source *source;
+	Source *target;
+	RowTypes *persons;     /* by what is known of them, and the key */
+	RowTypes *records;     /* by what they show, and the key where the target has it */
+	KanonRelease *release; /* the records in codes of the source */
+	Shown *shown;          /* [nqis] */
+	uint32 *key;           /* [nrecords] codes of the source; NULL: the target does not have it */
+	uint8 *fits;           /* [nrecords] */
+
+	/* the outcome */
+	int64 trials;
+	int64 done;
+	int64 least;
+	double fitting;
+	double found;
+	double chances;
+	double highest;
+	double hits;
+} Attack;
+
 static void
 put(Lines *lines, const char *measure, double value, bool known, const char *meaning)
 {
@@ -45,106 +78,286 @@ put(Lines *lines, const char *measure, double value, bool known, const char *mea
 	line_end(lines);
 }
 
-static void
-append_text(StringInfo query, const char *alias, const SourceColumn *column)
-{
-	appendStringInfoString(query, text_expression(psprintf("%s.%s", alias, column->quoted), column->type));
-}
+/* ---- what is known and what is shown ---- */
 
-/* A value or a level above it, as text: of a line of the hierarchy. */
-static void
-append_levels(StringInfo query, const SourceColumn *known, const SourceColumn *shown, Oid relation)
-{
-	Source *levels = hierarchy_columns(relation);
-
-	appendStringInfo(query, "EXISTS (SELECT FROM %s AS h WHERE ARRAY[", levels->name);
-	append_text(query, "h", &levels->qis[0]);
-	appendStringInfoString(query, "] OPERATOR(pg_catalog.@>) ARRAY[");
-	append_text(query, "s", known);
-	appendStringInfoString(query, "] AND ARRAY[");
-	append_text(query, "t", shown);
-	appendStringInfoString(query, "] OPERATOR(pg_catalog.&&) ARRAY[");
-	append_text(query, "s", known);
-	for (int i = 1; i < levels->nqis; i++)
-	{
-		appendStringInfoString(query, ", ");
-		append_text(query, "h", &levels->qis[i]);
-	}
-	appendStringInfoString(query, "])");
-}
-
-/* Whether a cell of the target (t) fits a value of the source (s). */
-static void
-append_fits(StringInfo query, const SourceColumn *known, const SourceColumn *shown,
-			const HierarchyChoice *hierarchy)
-{
-	appendStringInfo(query, " AND (t.%s IS NULL OR ", shown->quoted);
-	if (hierarchy->builder != NULL)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("hierarchies of kanon_attack must be relations"),
-						errhint("Write the levels of \"%s\" into a table by kanon_hierarchy_interval or its "
-								"like, and name that.",
-								known->name)));
-	if (OidIsValid(hierarchy->relation))
-		append_levels(query, known, shown, hierarchy->relation);
-	else if (shown->type == known->type)
-		appendStringInfo(query, "ARRAY[t.%s] OPERATOR(pg_catalog.@>) ARRAY[s.%s]", shown->quoted,
-						 known->quoted);
-	else if (get_range_subtype(shown->type) == known->type)
-		appendStringInfo(query, "t.%s OPERATOR(pg_catalog.@>) s.%s", shown->quoted, known->quoted);
-	else if (get_element_type(shown->type) == known->type)
-		appendStringInfo(query, "t.%s OPERATOR(pg_catalog.@>) ARRAY[s.%s]", shown->quoted, known->quoted);
-	else
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("column \"%s\" has another type in the target", known->name),
-						errdetail("It is neither the source's type, nor a range or an array of it."),
-						errhint("If it shows levels of a hierarchy, name that in hierarchies.")));
-	appendStringInfoChar(query, ')');
-}
-
-/* Is there a column of that name, and of that type? */
-static bool
-has_column(const Source *target, const SourceColumn *column)
+/* The source's column in the target, if that has one of its name and type. */
+static SourceColumn *
+same_column(const Source *target, const SourceColumn *column)
 {
 	AttrNumber attnum = get_attnum(target->relid, column->name);
+	const char *name = column->name;
+	int n;
 
-	return attnum > 0 && get_atttype(target->relid, attnum) == column->type;
+	if (attnum <= 0 || get_atttype(target->relid, attnum) != column->type)
+		return NULL;
+	return source_columns(target, name_list(&name, 1), "key", "the key", &n);
 }
 
-/* For each of so many random rows how many records fit, and how many of these are the person's. */
-static char *
-attack_query(const Source *source, const Source *target, const SourceColumn *key,
-			 const HierarchyChoice *hierarchies, int trials)
+/* Both tables are read, each row type once. */
+static void
+read_both(Attack *attack, FunctionCallInfo fcinfo)
 {
-	const char *records = target->name;
-	StringInfoData query;
+	ArrayType *known = array_arg(fcinfo, ARG_KNOWN);
+	Source *source = source_open_columns(PG_GETARG_OID(ARG_SOURCE), known, "known");
+	Source *target = source_open_columns(PG_GETARG_OID(ARG_TARGET), known, "known");
+	int n;
+	SourceColumn *key = source_columns(source, name_array_arg(fcinfo, ARG_KEY), "key", "the key", &n);
+	SourceColumn *shown = same_column(target, key);
 
-	initStringInfo(&query);
-	/* Citus joins no row with what it counts on workers: so the records come here, once */
-	if (citus_reads(target->relid))
-	{
-		records = "kanon_records";
-		appendStringInfo(&query, "WITH %s AS MATERIALIZED (SELECT %s%s%s FROM %s) ", records,
-						 column_list(target->qis, target->nqis), has_column(target, key) ? ", " : "",
-						 has_column(target, key) ? key->quoted : "", target->name);
-	}
-	appendStringInfoString(&query, "SELECT m.fits, m.own FROM (SELECT ");
-	appendStringInfo(&query, "%s, %s FROM %s ORDER BY pg_catalog.random() LIMIT %d) AS s, LATERAL (",
-					 column_list(source->qis, source->nqis), key->quoted, source->name, trials);
-	appendStringInfoString(&query, "SELECT pg_catalog.count(*) AS fits, ");
-	/* what a release says of a row is so: its record is among them */
-	if (has_column(target, key))
-		appendStringInfo(&query,
-						 "pg_catalog.count(*) FILTER (WHERE ARRAY[t.%s] OPERATOR(pg_catalog.@>) ARRAY[s.%s])",
-						 key->quoted, key->quoted);
-	else
-		appendStringInfoString(&query, "LEAST(pg_catalog.count(*), '1'::pg_catalog.int8)");
-	appendStringInfo(&query, " AS own FROM %s AS t WHERE true", records);
-	for (int i = 0; i < source->nqis; i++)
-		append_fits(&query, &source->qis[i], &target->qis[i], &hierarchies[i]);
-	appendStringInfoString(&query, ") AS m");
-	return query.data;
+	source_hierarchies(source, jsonb_arg(fcinfo, ARG_HIERARCHIES));
+	source_lock(target);
+	source_snapshot(source);
+	source_levels(source);
+	for (int c = 0; c < source->nqis; c++)
+		written_match(&source->qis[c], &target->qis[c]);
+	source_group_by(source, key);
+	if (shown != NULL)
+		source_group_by(target, shown);
+	attack->source = source;
+	attack->target = target;
+	attack->persons = rowtypes_read(source, attack->border);
+	rowtypes_levels(attack->persons, attack->border);
+	attack->records = rowtypes_read(target, attack->border);
+	attack->release = written_release(source, attack->records, false, attack->border);
 }
+
+/* The keys of the records, in codes of the source; what is none of its keys is nobody's, and so is NULL. */
+static uint32 *
+keys_of(const Attack *attack)
+{
+	int c = attack->source->nqis;
+	Dictionary *persons = attack->source->qis[c].dictionary;
+	Dictionary *records;
+	uint32 *code, *key;
+
+	if (attack->target->ngrouped == c)
+		return NULL;
+	records = attack->target->qis[c].dictionary;
+	code = border_palloc(attack->border, sizeof(uint32) * dictionary_size(records));
+	for (uint32 i = 0; i < dictionary_size(records); i++)
+	{
+		bool isnull;
+		Datum value = dictionary_value(records, i, &isnull);
+
+		CHECK_FOR_INTERRUPTS();
+		code[i] = isnull ? DICTIONARY_NONE : dictionary_find(persons, value, false);
+	}
+	key = border_palloc(attack->border, sizeof(uint32) * attack->records->ntypes);
+	for (uint32 i = 0; i < attack->records->ntypes; i++)
+		key[i] = code[attack->records->grouped[c].code[i]];
+	border_pfree(attack->border, code);
+	return key;
+}
+
+/* What a cell shows, as codes from low to high, and where they are when some between are not shown. */
+static void
+show_codes(const KanonRelease *release, KanonCell cell, uint32 *low, uint32 *high, uint32 *set)
+{
+	const uint32 *pool = release->pool;
+
+	*set = NO_SET;
+	switch (cell.show)
+	{
+		case KANON_SHOW_NOTHING:
+			*low = 0;
+			*high = PG_UINT32_MAX;
+			break;
+		case KANON_SHOW_VALUE:
+			*low = *high = cell.code;
+			break;
+		case KANON_SHOW_RANGE:
+			*low = pool[cell.code];
+			*high = pool[cell.code + 1];
+			break;
+		case KANON_SHOW_SET:
+			*low = pool[cell.code + 1];
+			*high = pool[cell.code + pool[cell.code]];
+			if (*high - *low + 1 != pool[cell.code])
+				*set = cell.code;
+			break;
+	}
+}
+
+/* The last level of a hierarchy, if it says the same of all values: what shows nothing may be called so. */
+static char *
+top_label(const Hierarchy *hierarchy)
+{
+	const Source *levels;
+	const SourceColumn *last;
+	Gate *gate;
+	char *label = NULL;
+	int nest;
+
+	if (hierarchy == NULL || hierarchy->from.builder != NULL || !OidIsValid(hierarchy->from.relation))
+		return NULL;
+	levels = hierarchy_columns(hierarchy->from.relation);
+	if (hierarchy->nlevels >= levels->nqis - 1)
+		return NULL;
+	last = &levels->qis[levels->nqis - 1];
+	gate = gate_create(levels->name, levels->relid, 1);
+	gate_computed(gate, "label", TEXTOID);
+	nest = plain_text_begin();
+	gate_query(gate,
+			   psprintf("SELECT %s FROM %s AS h LIMIT 1",
+						text_expression(psprintf("h.%s", last->quoted), last->type), levels->name),
+			   true);
+	plain_text_end(nest);
+	if (SPI_processed > 0)
+		label = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	return label;
+}
+
+/* Which values of a column of the target are that label; NULL: none. */
+static bool *
+show_everybody(const Attack *attack, int c)
+{
+	const SourceColumn *shown = &attack->target->qis[c];
+	char *label = top_label(attack->source->qis[c].hierarchy);
+	bool *everybody;
+	Oid function;
+	bool isvarlena;
+
+	if (label == NULL)
+		return NULL;
+	everybody = border_palloc(attack->border, sizeof(bool) * dictionary_size(shown->dictionary));
+	getTypeOutputInfo(shown->type, &function, &isvarlena);
+	for (uint32 code = 0; code < dictionary_size(shown->dictionary); code++)
+	{
+		bool isnull;
+		Datum value = dictionary_value(shown->dictionary, code, &isnull);
+		char *text = isnull ? NULL : OidOutputFunctionCall(function, value);
+
+		CHECK_FOR_INTERRUPTS();
+		everybody[code] = text != NULL && strcmp(text, label) == 0;
+		if (text != NULL)
+			pfree(text);
+	}
+	return everybody;
+}
+
+static void
+show_columns(Attack *attack)
+{
+	uint32 n = attack->records->ntypes;
+	int nqis = attack->source->nqis;
+
+	attack->shown = palloc(sizeof(Shown) * nqis);
+	for (int c = 0; c < nqis; c++)
+	{
+		Shown *shown = &attack->shown[c];
+		const uint32 *code = attack->records->grouped[c].code;
+		const bool *everybody = show_everybody(attack, c);
+
+		*shown = (Shown){border_palloc(attack->border, sizeof(uint32) * n),
+						 border_palloc(attack->border, sizeof(uint32) * n),
+						 border_palloc(attack->border, sizeof(uint32) * n), false};
+		for (uint32 i = 0; i < n; i++)
+		{
+			KanonCell cell = attack->release->cells[(Size) i * nqis + c];
+
+			if (everybody != NULL && everybody[code[i]])
+				cell.show = KANON_SHOW_NOTHING;
+			show_codes(attack->release, cell, &shown->low[i], &shown->high[i], &shown->set[i]);
+			shown->sets |= shown->set[i] != NO_SET;
+		}
+	}
+	attack->fits = border_palloc(attack->border, n);
+	attack->key = keys_of(attack);
+}
+
+/* ---- trials ---- */
+
+static bool
+set_has(const uint32 *set, uint32 code)
+{
+	uint32 low = 1, high = set[0];
+
+	while (low < high)
+	{
+		uint32 middle = low + (high - low) / 2;
+
+		if (set[middle] < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return set[low] == code;
+}
+
+/* Takes out the records that do not show a value of one column. */
+static void
+look_at_column(const Attack *attack, const Shown *shown, uint32 code)
+{
+	const uint32 *low = shown->low, *high = shown->high;
+	uint8 *fits = attack->fits;
+	uint32 n = attack->records->ntypes;
+
+	for (uint32 i = 0; i < n; i++)
+		fits[i] &= (low[i] <= code) & (code <= high[i]);
+	if (!shown->sets)
+		return;
+	for (uint32 i = 0; i < n; i++)
+		if (fits[i] && shown->set[i] != NO_SET)
+			fits[i] = set_has(attack->release->pool + shown->set[i], code);
+}
+
+/* Looks for a person so often. */
+static void
+look_for(Attack *attack, uint32 person, int64 times)
+{
+	uint32 n = attack->records->ntypes;
+	int nqis = attack->source->nqis;
+	uint32 key = attack->persons->grouped[nqis].code[person];
+	int64 fits = 0, own = 0;
+	double chance;
+
+	memset(attack->fits, 1, n);
+	for (int c = 0; c < nqis; c++)
+		look_at_column(attack, &attack->shown[c], attack->persons->grouped[c].code[person]);
+	for (uint32 i = 0; i < n; i++)
+		fits += attack->records->rows[i] & -(int64) attack->fits[i];
+	/* what a release says of a row is so: its record is among them */
+	if (attack->key == NULL)
+		own = Min(fits, 1);
+	else
+		for (uint32 i = 0; i < n; i++)
+			own += attack->fits[i] && attack->key[i] == key ? attack->records->rows[i] : 0;
+	chance = fits > 0 ? (double) own / (double) fits : 0;
+	attack->least = Min(attack->least, fits);
+	attack->fitting += (double) fits * (double) times;
+	attack->found += fits > 0 ? (double) times : 0;
+	attack->chances += chance * (double) times;
+	attack->highest = Max(attack->highest, chance);
+	for (int64 i = 0; i < times; i++)
+		attack->hits += pg_prng_double(&pg_global_prng_state) < chance;
+	attack->done += times;
+}
+
+/* Random rows of the source, each once at most: of those that are left as many are taken as are wanted still. */
+static void
+look_for_all(Attack *attack, int64 trials)
+{
+	const RowTypes *persons = attack->persons;
+	int64 left = persons->nrows;
+
+	attack->trials = Min(trials, persons->nrows);
+	attack->least = PG_INT64_MAX;
+	for (uint32 i = 0; i < persons->ntypes; i++)
+	{
+		int64 times = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int64 row = 0; row < persons->rows[i]; row++, left--)
+			times += pg_prng_double(&pg_global_prng_state) * (double) left <
+					 (double) (attack->trials - attack->done - times);
+		if (times == 0)
+			continue;
+		look_for(attack, i, times);
+		border_progress(attack->border, "looking for persons",
+						(double) attack->done / (double) attack->trials, attack->trials - attack->done);
+	}
+}
+/* ---- the outcome ---- */
 
 /* What was promised of the table: 1/k of the run that wrote it; false: nothing about rows. */
 static bool
@@ -166,35 +379,18 @@ promised(Oid schema, Oid target, double *chance)
 	return !isnull;
 }
 
-/* The outcome of the query, with a draw for each trial. */
 static void
-put_outcome(Lines *lines)
+put_outcome(const Attack *attack, Lines *lines)
 {
-	uint64 n = SPI_processed;
-	double chances = 0, highest = 0, fitting = 0, found = 0, hits = 0;
-	int64 least = PG_INT64_MAX;
+	double n = (double) attack->trials;
 
-	for (uint64 i = 0; i < n; i++)
-	{
-		bool isnull;
-		int64 fits = DatumGetInt64(gate_value(i, 1, INT8OID, &isnull));
-		int64 own = DatumGetInt64(gate_value(i, 2, INT8OID, &isnull));
-		double chance = fits > 0 ? (double) own / (double) fits : 0;
-
-		least = Min(least, fits);
-		fitting += (double) fits;
-		found += fits > 0;
-		chances += chance;
-		highest = Max(highest, chance);
-		hits += pg_prng_double(&pg_global_prng_state) < chance;
-	}
-	put(lines, "trials", (double) n, true, "persons who were looked for, by a random row of theirs");
-	put(lines, "found", found, true, "of whom at least one record may be");
-	put(lines, "matches_least", (double) least, n > 0, "records that may be one person's, at least");
-	put(lines, "matches_average", n > 0 ? fitting / n : 0, n > 0, "the same on average");
-	put(lines, "success_highest", highest, n > 0, "the best chance to pick the right record");
-	put(lines, "success_expected", n > 0 ? chances / n : 0, n > 0, "the chance on average");
-	put(lines, "success_observed", n > 0 ? hits / n : 0, n > 0,
+	put(lines, "trials", n, true, "persons who were looked for, by a random row of theirs");
+	put(lines, "found", attack->found, true, "of whom at least one record may be");
+	put(lines, "matches_least", (double) attack->least, n > 0, "records that may be one person's, at least");
+	put(lines, "matches_average", n > 0 ? attack->fitting / n : 0, n > 0, "the same on average");
+	put(lines, "success_highest", attack->highest, n > 0, "the best chance to pick the right record");
+	put(lines, "success_expected", n > 0 ? attack->chances / n : 0, n > 0, "the chance on average");
+	put(lines, "success_observed", n > 0 ? attack->hits / n : 0, n > 0,
 		"the share of trials in which the record that was picked was the right one");
 }
 
@@ -204,13 +400,10 @@ kanon_attack(PG_FUNCTION_ARGS)
 {
 	Lines *lines;
 	Oid schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	Source *source, *target;
-	SourceColumn *key;
-	HierarchyChoice *hierarchies;
-	Gate *gate;
+	Attack attack = {0};
 	double chance = 0;
 	bool about_rows;
-	int trials, n, nest;
+	int trials;
 
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table that was published.");
 	refuse_null(fcinfo, ARG_TARGET, "target", "Name what was published of it.");
@@ -222,20 +415,12 @@ kanon_attack(PG_FUNCTION_ARGS)
 						errhint("It is how many persons are looked for; 1000 is the default.")));
 	lines = lines_begin(fcinfo);
 	SPI_connect();
-	source = source_open_columns(PG_GETARG_OID(ARG_SOURCE), array_arg(fcinfo, ARG_KNOWN), "known");
-	target = source_open_columns(PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_KNOWN), "known");
-	key = source_columns(source, name_array_arg(fcinfo, ARG_KEY), "key", "the key", &n);
-	hierarchies = hierarchies_named(jsonb_arg(fcinfo, ARG_HIERARCHIES), source->qis, source->nqis, "known");
-	source_lock(target);
-	about_rows = promised(schema, target->relid, &chance);
-	source_snapshot(source);
-	gate = gate_create(source->name, source->relid, 2);
-	gate_computed(gate, "fits", INT8OID);
-	gate_computed(gate, "own", INT8OID);
-	nest = plain_text_begin();
-	gate_query(gate, attack_query(source, target, key, hierarchies, trials), true);
-	plain_text_end(nest);
-	put_outcome(lines);
+	attack.border = border_create("kanon_attack");
+	read_both(&attack, fcinfo);
+	about_rows = promised(schema, attack.target->relid, &chance);
+	show_columns(&attack);
+	look_for_all(&attack, trials);
+	put_outcome(&attack, lines);
 	put(lines, "success_promised", chance, about_rows,
 		"1 / k of the run that wrote the target, the highest chance, unless fewer than k rows are blank throughout; NULL: no such promise");
 	PopActiveSnapshot();

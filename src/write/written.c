@@ -324,11 +324,14 @@ written_match(SourceColumn *column, const SourceColumn *shown)
 	else if (as == get_array_type(type))
 		column->show_as = SHOW_AS_SET;
 	else
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("column \"%s\" of the target shows no values of the source", column->name),
-						errdetail("It is of type %s, in the source of type %s.", format_type_be(shown->type),
-								  format_type_be(column->type)),
-						errhint("A range, an array or the source's own type can be compared.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column \"%s\" of the target shows no values of the source", column->name),
+			 errdetail("It is of type %s, in the source of type %s.", format_type_be(shown->type),
+					   format_type_be(column->type)),
+			 errhint("A range, an array or the source's own type can be compared, and levels of a hierarchy "
+					 "that hierarchies names.")));
 }
 
 KanonRelease *
