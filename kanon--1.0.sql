@@ -1344,12 +1344,13 @@ CREATE FUNCTION @extschema@.kanon_attack(
     key               name,
     known             name[],
     trials            int        DEFAULT 1000,
-    hierarchies       jsonb      DEFAULT NULL)
+    hierarchies       jsonb      DEFAULT NULL,
+    knowledge         text       DEFAULT 'columns')
 RETURNS TABLE (measure text, value float8, meaning text)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_attack';
 
-COMMENT ON FUNCTION @extschema@.kanon_attack(regclass, regclass, name, name[], int, jsonb)
+COMMENT ON FUNCTION @extschema@.kanon_attack(regclass, regclass, name, name[], int, jsonb, text)
 IS 'tries linkage out: how often who knows some columns of random persons picks their records, beside what was promised';
 
 CREATE FUNCTION @extschema@.kanon_compare(

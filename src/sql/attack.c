@@ -14,6 +14,7 @@
 #include "read/hierarchy.h"
 #include "read/source.h"
 #include "run/args.h"
+#include "sql/attack.h"
 #include "write/written.h"
 
 #include "catalog/pg_type.h"
@@ -32,7 +33,8 @@ enum
 	ARG_KEY,
 	ARG_KNOWN,
 	ARG_TRIALS,
-	ARG_HIERARCHIES
+	ARG_HIERARCHIES,
+	ARG_KNOWLEDGE
 };
 
 #define NO_SET PG_UINT32_MAX
@@ -394,7 +396,19 @@ put_outcome(const Attack *attack, Lines *lines)
 		"the share of trials in which the record that was picked was the right one");
 }
 
-/* kanon_attack(source, target, key, known, trials, hierarchies) */
+static bool
+knows_method(FunctionCallInfo fcinfo)
+{
+	static const char *const words[] = {"columns", "method", NULL};
+
+	refuse_null(fcinfo, ARG_KNOWLEDGE, "knowledge", "'columns' is the default.");
+	return word_among(
+			   text_arg(fcinfo, ARG_KNOWLEDGE, "knowledge", "'columns' is the default."), "knowledge", words,
+			   "It is 'columns' (what is known of a person) or 'method' (how the table was published, too).") ==
+		   1;
+}
+
+/* kanon_attack(source, target, key, known, trials, hierarchies, knowledge) */
 Datum
 kanon_attack(PG_FUNCTION_ARGS)
 {
@@ -415,6 +429,13 @@ kanon_attack(PG_FUNCTION_ARGS)
 						errhint("It is how many persons are looked for; 1000 is the default.")));
 	lines = lines_begin(fcinfo);
 	SPI_connect();
+	if (knows_method(fcinfo))
+	{
+		attack_method(lines, fcinfo, PG_GETARG_OID(ARG_SOURCE), PG_GETARG_OID(ARG_TARGET),
+					  array_arg(fcinfo, ARG_KNOWN));
+		SPI_finish();
+		return (Datum) 0;
+	}
 	attack.border = border_create("kanon_attack");
 	read_both(&attack, fcinfo);
 	about_rows = promised(schema, attack.target->relid, &chance);

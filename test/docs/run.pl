@@ -171,6 +171,22 @@ sub check_blocks {
 	}
 }
 
+# What is promised names the tests that show it, which are there: <!-- tests: NAME: file, … --> has each name
+# that a line of these pages begins with.
+sub check_tests {
+	for my $file (map { "doc/explanation/$_.md" } qw(guarantees threats)) {
+		open my $in, '<:encoding(UTF-8)', $file or die "$file: $!";
+		my $page = do { local $/; <$in> };
+		my ($block) = $page =~ /^<!-- tests:\n(.*?)^-->/ms;
+		my %tests = ($block // '') =~ /^(.+?): (.+)$/mg;
+		my @named = $page =~ /^(?:\| |\* )\*\*(.+?)\.?\*\*/mg;
+		my ($guaranteed) = $page =~ /^Guaranteed,.*?\n\n(.*?)\n\n/ms;
+		push @named, map { "Guaranteed $_" } 1 .. (() = ($guaranteed // '') =~ /^\* /mg);
+		is(join(', ', grep { !$tests{$_} } @named), '', "$file: what it says names its tests");
+		is(join(', ', grep { $_ ne 'nothing is promised' && !-e } map { split /, / } values %tests), '', "$file: these are there");
+	}
+}
+
 # Every link goes somewhere: to a file of the tree, and to a heading that it has.
 sub check_links {
 	my (%anchors, %linked);
@@ -276,6 +292,7 @@ sub check_examples {
 if (!@ARGV || $ARGV[0] eq 'pages') {
 	check_blocks();
 	check_links();
+	check_tests();
 	check_pages();
 	check_views();
 	check_errors();
