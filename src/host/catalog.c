@@ -80,6 +80,17 @@ plain_text_begin(void)
 	return nest;
 }
 
+int
+blind_plans_begin(void)
+{
+	int nest = NewGUCNestLevel();
+
+	set_here("enable_hashjoin", "off");
+	set_here("enable_nestloop", "off");
+	set_here("jit", "off");
+	return nest;
+}
+
 void
 plain_text_end(int nest)
 {

@@ -15,6 +15,12 @@ extern void grouping_end(int nest);
 
 /* Around output functions: dates in ISO form, in UTC, every digit of a float. */
 extern int plain_text_begin(void);
+
+/*
+ * Plans of queries about tables of which nothing is counted, until plain_text_end: sorting bears any number of rows, where
+ * a hash table is cut into as many files as somebody guessed, and a guess of millions is compiled.
+ */
+extern int blind_plans_begin(void);
 extern void plain_text_end(int nest);
 
 /*

@@ -207,6 +207,7 @@ kanon_compare_releases(PG_FUNCTION_ARGS)
 	persons_b = find_persons(publication, b);
 	identity_assume(publication, &saved);
 	(void) uncounted_begin(); /* until identity_return */
+	(void) blind_plans_begin();
 	SPI_connect();
 	check_keys(persons_a, "key", persons_b);
 	initStringInfo(&sql);
@@ -323,6 +324,7 @@ release_difference(const KanonPublication *publication, const Release *before, c
 			 citus_kind(release->relation) != TABLE_LOCAL || !has_names(publication, before->relation))
 		return 0;
 	nest = plain_text_begin();
+	(void) blind_plans_begin(); /* until the same end */
 	(void) gate_execute_plain(keyed ? psprintf("%s SELECT pg_catalog.min(n) FROM difference",
 											   differences(before->persons, release->persons))
 									: fewest_rows(publication, before->relation, release->relation),

@@ -32,6 +32,8 @@ uint64
 history_sql(const char *format, ...)
 {
 	StringInfoData sql;
+	uint64 done;
+	int nest;
 
 	initStringInfo(&sql);
 	for (;;)
@@ -43,9 +45,13 @@ history_sql(const char *format, ...)
 		more = appendStringInfoVA(&sql, format, args);
 		va_end(args);
 		if (more == 0)
-			return gate_execute_plain(sql.data, false, 0);
+			break;
 		enlargeStringInfo(&sql, more);
 	}
+	nest = blind_plans_begin();
+	done = gate_execute_plain(sql.data, false, 0);
+	plain_text_end(nest);
+	return done;
 }
 
 char *

@@ -161,6 +161,8 @@ static void
 refuse(const char *what, const char *format, ...)
 {
 	StringInfoData sql;
+	bool found;
+	int nest;
 
 	initStringInfo(&sql);
 	for (;;)
@@ -176,7 +178,10 @@ refuse(const char *what, const char *format, ...)
 		enlargeStringInfo(&sql, more);
 	}
 	appendStringInfoString(&sql, " LIMIT 1");
-	if (gate_execute_plain(sql.data, false, SPI_OK_SELECT) > 0)
+	nest = blind_plans_begin();
+	found = gate_execute_plain(sql.data, false, SPI_OK_SELECT) > 0;
+	plain_text_end(nest);
+	if (found)
 		raise_unsafe(what);
 }
 

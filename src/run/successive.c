@@ -157,6 +157,7 @@ note_persons(const Run *run)
 								kept, kept);
 	int nest = plain_text_begin();
 
+	(void) blind_plans_begin(); /* until the same end */
 	run_utility(psprintf(
 		"CREATE TABLE %s AS SELECT s.%s AS key, l.class, l.look, %s AS kept FROM %s AS s JOIN (%s) AS l"
 		" ON l.number OPERATOR(pg_catalog.=) s." KANON_CLASS_COLUMN " GROUP BY s.%s, l.class, l.look",
