@@ -85,7 +85,7 @@ PGFILEDESC = "kanon - k-anonymous releases"
 
 # A new source file in any of the folders is built without further ado.
 PG_SRCS = $(call sources,src/*.c src/*/*.c)
-CORE_SRCS = $(call sources,src/core/*/*.c)
+CORE_SRCS = $(call sources,src/core/*/*.c src/core/*/*/*.c)
 OBJS = $(PG_SRCS:.c=.o)
 MATCHING = src/core/cluster/matching
 CORE_OBJS = $(CORE_SRCS:.c=.o) $(MATCHING).o
@@ -173,7 +173,7 @@ BUILD_STAMP = src/.build
 # What pages look like, as C strings: made below.
 TEMPLATES = $(patsubst %,%.h,$(call sources,src/report/*.html src/report/*.css))
 
-EXTRA_CLEAN = $(TEMPLATES) $(CORE_LIB) $(BUILD_STAMP) $(wildcard src/*.[od] src/*/*.[od] src/*/*/*.[od])
+EXTRA_CLEAN = $(TEMPLATES) $(CORE_LIB) $(BUILD_STAMP) $(wildcard $(addsuffix *.[od],src/ src/*/ src/*/*/ src/*/*/*/))
 
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 ifeq (,$(wildcard $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)/postgres.h))

@@ -19,7 +19,6 @@ typedef struct CrossTrainingRun
 	RandomPool random;
 } CrossTrainingRun;
 
-extern const Model cross_training_model;
 
 /* t of cross-training and of isolation. */
 extern int64 points_t_arg(FunctionCallInfo fcinfo, int arg);

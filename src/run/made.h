@@ -28,7 +28,5 @@ typedef struct MadeRun
 	RandomPool random;
 } MadeRun;
 
-extern const Model alpha_beta_model;
-extern const Model synthetic_model;
 
 #endif

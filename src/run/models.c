@@ -5,8 +5,6 @@
 #include "core/cluster/cluster.h"
 #include "host/excerpt.h"
 #include "host/nearest.h"
-#include "run/cross_training.h"
-#include "run/made.h"
 #include "run/request.h"
 
 #include "lib/stringinfo.h"

@@ -153,6 +153,9 @@ extern const Model freeform_model;
 extern const Model subtree_model;
 extern const Model transactions_model;
 extern const Model anatomy_model; /* no publication has two tables */
+extern const Model alpha_beta_model;
+extern const Model synthetic_model;
+extern const Model cross_training_model;
 
 struct Request
 {

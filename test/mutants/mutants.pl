@@ -573,7 +573,7 @@ sub compile
 sub archive
 {
 	unlink('src/core/libkanon_core.a');
-	system('ar', 'crs', 'src/core/libkanon_core.a', glob('src/core/*/*.o')) == 0 or die "no archive\n";
+	system('ar', 'crs', 'src/core/libkanon_core.a', glob('src/core/{*,*/*}/*.o')) == 0 or die "no archive\n";
 }
 
 sub install_library
