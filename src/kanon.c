@@ -5,7 +5,7 @@
 #include "host/gate.h"
 #include "host/progress.h"
 #include "host/settings.h"
-#include "read/labels.h"
+#include "rows/column_labels.h"
 
 #include "miscadmin.h"
 

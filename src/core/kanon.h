@@ -204,7 +204,7 @@ typedef struct KanonProblem
 	/* what only one family of solvers is told; NULL for the others */
 	const struct KanonFullDomainOptions *full_domain; /* full_domain.h */
 	const struct KanonClusterOptions *cluster;        /* cluster.h */
-	const struct KanonFreeformOptions *freeform;      /* freeform.h */
+	const struct KanonFreeformOptions *freeform;      /* model_freeform.h */
 	const struct KanonSubtreeOptions *subtree;        /* subtree.h */
 } KanonProblem;
 

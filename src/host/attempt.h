@@ -1,8 +1,8 @@
 /*
  * attempt.h: work that may fail, or has to wait for others.
  */
-#ifndef KANON_HOST_ATTEMPT_H
-#define KANON_HOST_ATTEMPT_H
+#ifndef KANON_ATTEMPT_H
+#define KANON_ATTEMPT_H
 
 #include "postgres.h"
 

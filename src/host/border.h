@@ -1,8 +1,8 @@
 /*
  * border.h: what the core asks of its host, answered by PostgreSQL.
  */
-#ifndef KANON_HOST_BORDER_H
-#define KANON_HOST_BORDER_H
+#ifndef KANON_BORDER_H
+#define KANON_BORDER_H
 
 #include "postgres.h"
 

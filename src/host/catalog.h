@@ -1,8 +1,8 @@
 /*
  * catalog.h: settings under which kanon's own queries run, and questions to the catalogs.
  */
-#ifndef KANON_HOST_CATALOG_H
-#define KANON_HOST_CATALOG_H
+#ifndef KANON_CATALOG_H
+#define KANON_CATALOG_H
 
 #include "postgres.h"
 

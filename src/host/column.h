@@ -1,8 +1,8 @@
 /*
  * column.h: a column of a relation, as it was resolved when the call began.
  */
-#ifndef KANON_HOST_COLUMN_H
-#define KANON_HOST_COLUMN_H
+#ifndef KANON_COLUMN_H
+#define KANON_COLUMN_H
 
 #include "postgres.h"
 

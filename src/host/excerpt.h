@@ -1,8 +1,8 @@
 /*
  * excerpt.h: texts that somebody has given, in messages.
  */
-#ifndef KANON_HOST_EXCERPT_H
-#define KANON_HOST_EXCERPT_H
+#ifndef KANON_EXCERPT_H
+#define KANON_EXCERPT_H
 
 #include "postgres.h"
 

@@ -1,8 +1,8 @@
 /*
  * lines.h: the lines of a set-returning function, column by column.
  */
-#ifndef KANON_HOST_LINES_H
-#define KANON_HOST_LINES_H
+#ifndef KANON_LINES_H
+#define KANON_LINES_H
 
 #include "postgres.h"
 

@@ -1,8 +1,8 @@
 /*
  * nearest.h: which known name is meant by one that is not known, for hints.
  */
-#ifndef KANON_HOST_NEAREST_H
-#define KANON_HOST_NEAREST_H
+#ifndef KANON_NEAREST_H
+#define KANON_NEAREST_H
 
 #include "postgres.h"
 

@@ -5,8 +5,8 @@
  * workers, each does what there is to do by the block, beside the caller, and
  * pool_wait returns when all have.  Between rounds the block is the caller's.
  */
-#ifndef KANON_HOST_POOL_H
-#define KANON_HOST_POOL_H
+#ifndef KANON_POOL_H
+#define KANON_POOL_H
 
 #include "host/border.h"
 

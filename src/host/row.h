@@ -4,8 +4,8 @@
  * VARIADIC "any" would take them as well, but no call matches that exactly: whoever may create functions
  * in kanon's schema could put one beside it that matches better, and is called instead.
  */
-#ifndef KANON_HOST_ROW_H
-#define KANON_HOST_ROW_H
+#ifndef KANON_ROW_H
+#define KANON_ROW_H
 
 #include "postgres.h"
 

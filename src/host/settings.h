@@ -1,8 +1,8 @@
 /*
  * settings.h: what a session sets.
  */
-#ifndef KANON_HOST_SETTINGS_H
-#define KANON_HOST_SETTINGS_H
+#ifndef KANON_SETTINGS_H
+#define KANON_SETTINGS_H
 
 #include "postgres.h"
 

@@ -7,8 +7,8 @@
  * themselves, as in a SELECT.  Who asks for something that names relations, which others
  * may have replaced since, does not.
  */
-#ifndef KANON_HOST_TRUST_H
-#define KANON_HOST_TRUST_H
+#ifndef KANON_TRUST_H
+#define KANON_TRUST_H
 
 #include "postgres.h"
 

@@ -4,8 +4,8 @@
 #include "compat.h"
 #include "core/util/fault.h"
 #include "host/catalog.h"
-#include "publication/rows.h"
-#include "write/target.h"
+#include "publication/publication_rows.h"
+#include "rows/target.h"
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"

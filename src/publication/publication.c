@@ -8,7 +8,7 @@
 #include "publication/publication.h"
 #include "host/catalog.h"
 #include "host/progress.h"
-#include "write/target.h"
+#include "rows/target.h"
 #include "run/args.h"
 
 #include "catalog/namespace.h"

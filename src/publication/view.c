@@ -4,8 +4,8 @@
 #include "compat.h"
 #include "host/attempt.h"
 #include "host/catalog.h"
-#include "write/comments.h"
-#include "write/target.h"
+#include "rows/comments.h"
+#include "rows/target.h"
 #include "publication/publication.h"
 
 #include "access/relation.h"

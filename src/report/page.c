@@ -6,7 +6,7 @@
 #include "compat.h"
 #include "report/template.h"
 #include "run/args.h"
-#include "run/frontier.h"
+#include "assess/frontier.h"
 
 #include "utils/builtins.h"
 

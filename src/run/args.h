@@ -5,7 +5,7 @@
 #ifndef KANON_ARGS_H
 #define KANON_ARGS_H
 
-#include "read/patterns.h"
+#include "rows/pattern_text.h"
 #include "run/request.h"
 
 /* Arguments by position; `hint` tells what to write instead of NULL. */

@@ -2,9 +2,9 @@
  * changes.c: has anything changed since the release before?
  */
 #include "compat.h"
-#include "host/citus.h"
+#include "distributed/citus.h"
 #include "host/settings.h"
-#include "read/digest.h"
+#include "rows/digest.h"
 #include "run/changes.h"
 #include "core/util/fault.h"
 

@@ -1,8 +1,8 @@
 /*
  * changes.h: has anything changed since the release before?
  */
-#ifndef KANON_RUN_CHANGES_H
-#define KANON_RUN_CHANGES_H
+#ifndef KANON_CHANGES_H
+#define KANON_CHANGES_H
 
 #include "run/run.h"
 

@@ -1,8 +1,8 @@
 /*
  * figures.h: what is told of a release that is not written.
  */
-#ifndef KANON_RUN_FIGURES_H
-#define KANON_RUN_FIGURES_H
+#ifndef KANON_FIGURES_H
+#define KANON_FIGURES_H
 
 #include "core/kanon.h"
 

@@ -8,8 +8,8 @@
  * published last: a person who left, moved or changed is held back, one who joined waits, until at least k of
  * one history can be shown together.
  */
-#ifndef KANON_RUN_HISTORIES_H
-#define KANON_RUN_HISTORIES_H
+#ifndef KANON_HISTORIES_H
+#define KANON_HISTORIES_H
 
 #include "run/run.h"
 

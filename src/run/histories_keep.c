@@ -8,7 +8,7 @@
 #include "host/gate.h"
 #include "run/histories.h"
 #include "run/successive.h"
-#include "write/verify.h"
+#include "rows/verify.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"

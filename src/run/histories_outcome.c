@@ -12,7 +12,7 @@
 #include "host/gate.h"
 #include "core/util/fault.h"
 #include "run/successive.h"
-#include "write/verify.h"
+#include "rows/verify.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"

@@ -3,8 +3,8 @@
  */
 #include "compat.h"
 #include "core/privacy/rules.h"
-#include "read/dictionary.h"
-#include "read/patterns.h"
+#include "rows/dictionary.h"
+#include "rows/pattern_text.h"
 #include "run/histories.h"
 
 #include "catalog/pg_type.h"

@@ -8,13 +8,13 @@
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "host/nearest.h"
-#include "read/labels.h"
-#include "read/origins.h"
-#include "read/roles.h"
+#include "rows/column_labels.h"
+#include "rows/origins.h"
+#include "rows/roles.h"
 #include "run/args.h"
-#include "write/kept.h"
-#include "write/mask.h"
-#include "write/tells.h"
+#include "rows/identifying_columns.h"
+#include "masks/mask_apply.h"
+#include "rows/telling_columns.h"
 
 #include <math.h>
 

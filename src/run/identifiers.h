@@ -1,8 +1,8 @@
 /*
  * identifiers.h: may the columns be published as they are?
  */
-#ifndef KANON_RUN_IDENTIFIERS_H
-#define KANON_RUN_IDENTIFIERS_H
+#ifndef KANON_IDENTIFIERS_H
+#define KANON_IDENTIFIERS_H
 
 #include "run/run.h"
 

@@ -4,7 +4,7 @@
 #ifndef KANON_MODELS_H
 #define KANON_MODELS_H
 
-#include "core/full_domain/full_domain.h"
+#include "core/lattice/full_domain.h"
 #include "run/run.h"
 
 #include "storage/dsm.h"

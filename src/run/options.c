@@ -7,11 +7,11 @@
  */
 #include "compat.h"
 #include "host/nearest.h"
-#include "core/transactions/transactions.h"
+#include "core/itemsets/transactions.h"
 #include "host/excerpt.h"
-#include "read/number.h"
+#include "rows/value_number.h"
 #include "run/args.h"
-#include "run/bounds.h"
+#include "run/release_bounds.h"
 #include "run/options_json.h"
 #include "run/record.h"
 

@@ -5,7 +5,7 @@
 #include "host/attempt.h"
 #include "host/excerpt.h"
 #include "host/nearest.h"
-#include "read/hierarchy.h"
+#include "hierarchies/hierarchy.h"
 #include "run/options_json.h"
 
 #include "access/htup_details.h"

@@ -1,8 +1,8 @@
 /*
  * options_json.h: a JSON object of options as values of their types.
  */
-#ifndef KANON_RUN_OPTIONS_JSON_H
-#define KANON_RUN_OPTIONS_JSON_H
+#ifndef KANON_OPTIONS_JSON_H
+#define KANON_OPTIONS_JSON_H
 
 #include "run/request.h"
 

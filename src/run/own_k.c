@@ -2,7 +2,7 @@
  * own_k.c: k_column, the column that says how many matches each row wants.
  */
 #include "compat.h"
-#include "read/dictionary.h"
+#include "rows/dictionary.h"
 #include "run/own_k.h"
 
 #include "catalog/pg_type.h"

@@ -1,10 +1,10 @@
 /*
  * own_k.h: a column of the source that says how many matches each row wants.
  */
-#ifndef KANON_RUN_OWN_K_H
-#define KANON_RUN_OWN_K_H
+#ifndef KANON_OWN_K_H
+#define KANON_OWN_K_H
 
-#include "read/rowtypes.h"
+#include "rows/row_types.h"
 
 /* Finds the column, by which row types are then told apart, too; its place among the grouped ones. */
 extern int own_k_column(Source *source, char *name);

@@ -7,8 +7,8 @@
 #include "run/privacy.h"
 #include "core/cluster/cluster.h"
 #include "host/excerpt.h"
-#include "read/hierarchy.h"
-#include "read/taxonomy.h"
+#include "hierarchies/hierarchy.h"
+#include "hierarchies/taxonomy.h"
 
 #include <math.h>
 

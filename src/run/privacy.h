@@ -1,12 +1,12 @@
 /*
  * privacy.h: privacy rules beyond k, from SQL's JSON to the core's rules.
  */
-#ifndef KANON_RUN_PRIVACY_H
-#define KANON_RUN_PRIVACY_H
+#ifndef KANON_PRIVACY_H
+#define KANON_PRIVACY_H
 
 #include "core/privacy/rules.h"
-#include "read/rowtypes.h"
-#include "read/hierarchy.h"
+#include "rows/row_types.h"
+#include "hierarchies/hierarchy.h"
 
 #include "utils/array.h"
 #include "utils/jsonb.h"

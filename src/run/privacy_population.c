@@ -7,7 +7,7 @@
  */
 #include "compat.h"
 #include "core/privacy/population.h"
-#include "read/hierarchy.h"
+#include "hierarchies/hierarchy.h"
 #include "run/privacy.h"
 
 #include "catalog/pg_type.h"

@@ -10,9 +10,9 @@
 #include "host/attempt.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "read/dictionary.h"
-#include "read/hierarchy.h"
-#include "read/number.h"
+#include "rows/dictionary.h"
+#include "hierarchies/hierarchy.h"
+#include "rows/value_number.h"
 #include "run/privacy.h"
 
 #include <math.h>

@@ -12,9 +12,9 @@
 #include "run/tables.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "read/hierarchy.h"
-#include "read/patterns.h"
-#include "write/show.h"
+#include "hierarchies/hierarchy.h"
+#include "rows/pattern_text.h"
+#include "rows/cell_values.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /*
  * record.h: the record of runs, behind the views.
  */
-#ifndef KANON_RUN_RECORD_H
-#define KANON_RUN_RECORD_H
+#ifndef KANON_RECORD_H
+#define KANON_RECORD_H
 
-#include "read/rowtypes.h"
+#include "rows/row_types.h"
 
 #include "datatype/timestamp.h"
 

@@ -7,8 +7,8 @@
 #include "compat.h"
 #include "run/record.h"
 #include "host/catalog.h"
-#include "read/patterns.h"
-#include "write/show.h"
+#include "rows/pattern_text.h"
+#include "rows/cell_values.h"
 
 #include "access/htup_details.h"
 #include "access/transam.h"

@@ -7,7 +7,7 @@
 #define KANON_REQUEST_H
 
 #include "core/kanon.h"
-#include "read/levels.h"
+#include "hierarchies/levels.h"
 #include "run/privacy.h"
 
 #include "fmgr.h"
@@ -182,7 +182,7 @@ struct Request
 	const char *
 		definition; /* as text: what else decides about the release; NULL: nobody asks whether anything has changed */
 	const bytea *seen; /* the digest of the release before, or NULL */
-	Jsonb *bounds;     /* of hierarchies, as releases before had them (kept_bounds.h), or NULL */
+	Jsonb *bounds;     /* of hierarchies, as releases before had them (hierarchy_bounds.h), or NULL */
 	bool published;    /* a publication asks; as k and stable there before the options are */
 
 	/* options; NULL and so on where none was given and the model has no default */

@@ -6,8 +6,8 @@
 #define KANON_RUN_H
 
 #include "host/border.h"
-#include "read/rowtypes.h"
-#include "write/target.h"
+#include "rows/row_types.h"
+#include "rows/target.h"
 #include "run/figures.h"
 #include "run/record.h"
 #include "run/request.h"
@@ -65,7 +65,7 @@ struct Run
 
 	int64 number;                     /* of the run, once its classes are recorded */
 	bool whole;                       /* it goes through all steps */
-	struct Parted *parted;            /* row types are on disk (parted.h); or NULL */
+	struct Parted *parted;            /* row types are on disk (on_disk_types.h); or NULL */
 	Target *staged;                   /* the rows with their key, beside the target; or NULL */
 	const SourceColumn *class_column; /* kept, for the classification metric, or NULL */
 	instr_time clock;

@@ -1,8 +1,8 @@
 /*
  * shared_problem.h: a problem in shared memory, for parallel workers.
  */
-#ifndef KANON_RUN_SHARED_PROBLEM_H
-#define KANON_RUN_SHARED_PROBLEM_H
+#ifndef KANON_SHARED_PROBLEM_H
+#define KANON_SHARED_PROBLEM_H
 
 #include "host/border.h"
 

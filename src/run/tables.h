@@ -4,8 +4,8 @@
  * A query's parameters, and plans that hold them, can be logged, and a query would need
  * to run as the tables' owner.
  */
-#ifndef KANON_RUN_TABLES_H
-#define KANON_RUN_TABLES_H
+#ifndef KANON_TABLES_H
+#define KANON_TABLES_H
 
 #include "postgres.h"
 

@@ -3,7 +3,7 @@
  * default privileges gave to others when it was made.
  */
 #include "compat.h"
-#include "write/target.h"
+#include "rows/target.h"
 
 #include "commands/extension.h"
 

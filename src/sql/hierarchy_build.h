@@ -13,8 +13,8 @@
 
 #include "compat.h"
 #include "host/gate.h"
-#include "read/hierarchy.h"
-#include "write/target.h"
+#include "hierarchies/hierarchy.h"
+#include "rows/target.h"
 
 #include "lib/stringinfo.h"
 #include "utils/tuplestore.h"

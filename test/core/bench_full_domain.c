@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "fixture.h"
-#include "full_domain/full_domain.h"
+#include "lattice/full_domain.h"
 
 static void
 run(Host *host, KanonProblem *problem, KanonFullDomainOptions *options)

@@ -16,8 +16,8 @@
 #include <sys/resource.h>
 
 #include "fixture.h"
-#include "exact/ilp.h"
-#include "anytime/improve.h"
+#include "pattern/exact/ilp.h"
+#include "pattern/improve/improve.h"
 #include "diverse.h"
 
 /* Processor time, also for time limits: figures of a machine shared with others. */

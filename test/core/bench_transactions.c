@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "fixture.h"
-#include "transactions/transactions.h"
+#include "itemsets/transactions.h"
 
 typedef struct Table_
 {

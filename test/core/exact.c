@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "program/instances.h"
+#include "pattern/program/instances.h"
 
 int
 exact_cases(int number)

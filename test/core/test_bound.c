@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "anytime/improve.h"
-#include "search/search.h"
+#include "pattern/improve/improve.h"
+#include "pattern/search/search.h"
 
 static double
 random_double(uint64_t *random)

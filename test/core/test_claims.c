@@ -13,7 +13,7 @@
 
 #include "diverse.h"
 #include "exact.h"
-#include "program/instances.h"
+#include "pattern/program/instances.h"
 
 typedef struct Answer
 {

@@ -14,7 +14,7 @@
 #include "exact.h"
 #include "fixture.h"
 #include "util/pace.h"
-#include "full_domain/full_domain_block.h"
+#include "lattice/full_domain_block.h"
 #include "privacy/allowed.h"
 #include "model/mask.h"
 #include "util/sort.h"

@@ -13,10 +13,10 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "program/cuts.h"
-#include "program/flow.h"
-#include "program/glpk.h"
-#include "program/glpk_guard.h"
+#include "pattern/program/cutting_planes.h"
+#include "pattern/program/flow.h"
+#include "pattern/program/glpk.h"
+#include "pattern/program/glpk_guard.h"
 
 #define MAX_LIST 12
 

@@ -14,8 +14,8 @@
 #include "cluster/cluster.h"
 #include "diverse.h"
 #include "exact.h"
-#include "anytime/improve.h"
-#include "search/search.h"
+#include "pattern/improve/improve.h"
+#include "pattern/search/search.h"
 
 static KanonProblem *
 random_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t domain, int64_t k,

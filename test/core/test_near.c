@@ -12,7 +12,7 @@
 #include "cluster/cluster.h"
 #include "diverse.h"
 #include "fixture.h"
-#include "full_domain/full_domain.h"
+#include "lattice/full_domain.h"
 #include "model/mask.h"
 #include "privacy/allowed.h"
 #include "subtree/subtree.h"

@@ -12,7 +12,7 @@
 #include "diverse.h"
 #include "plain.h"
 #include "cluster/cluster.h"
-#include "exact/ilp.h"
+#include "pattern/exact/ilp.h"
 #include "util/pace.h"
 
 /* With at least one quasi-identifier and one column beside it; no persons that are counted in millions. */

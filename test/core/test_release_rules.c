@@ -12,7 +12,7 @@
 #include "diverse.h"
 #include "privacy/population.h"
 #include "privacy/allowed.h"
-#include "full_domain/full_domain.h"
+#include "lattice/full_domain.h"
 #include "model/mask.h"
 #include "util/sort.h"
 

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "anytime/improve.h"
-#include "program/flow.h"
-#include "search/search.h"
+#include "pattern/improve/improve.h"
+#include "pattern/program/flow.h"
+#include "pattern/search/search.h"
 #include "diverse.h"
 #include "exact.h"
 

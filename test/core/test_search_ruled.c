@@ -11,10 +11,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "anytime/improve.h"
+#include "pattern/improve/improve.h"
 #include "diverse.h"
 #include "exact.h"
-#include "search/search.h"
+#include "pattern/search/search.h"
 
 #define TABLES 30
 

@@ -12,10 +12,10 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "program/bound.h"
-#include "program/cuts.h"
-#include "program/flow.h"
-#include "search/search.h"
+#include "pattern/program/bound.h"
+#include "pattern/program/cutting_planes.h"
+#include "pattern/program/flow.h"
+#include "pattern/search/search.h"
 
 /* What all steps need of a table. */
 typedef struct Steps

@@ -16,7 +16,7 @@
 #include "exact.h"
 #include "freeform/graph.h"
 #include "subtree/subtree.h"
-#include "transactions/transactions.h"
+#include "itemsets/transactions.h"
 #include "unclassed.h"
 
 #define TABLES 4

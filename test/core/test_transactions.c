@@ -11,9 +11,9 @@
 
 #include "fixture.h"
 #include "util/pace.h"
-#include "transactions/hit.h"
-#include "transactions/suppress.h"
-#include "transactions/transactions.h"
+#include "itemsets/hit.h"
+#include "itemsets/suppress.h"
+#include "itemsets/transactions.h"
 
 #define TABLES 2000
 #define MOST_ITEMS 9

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "full_domain/full_domain.h"
+#include "lattice/full_domain.h"
 #include "model/mask.h"
 
 #define N KANON_MAX_COLUMNS

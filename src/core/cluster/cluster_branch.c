@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "cluster/cluster_patterns.h"
-#include "program/bound.h"
+#include "pattern/program/bound.h"
 #include "util/sort.h"
 
 /* Subgradient steps. */

@@ -14,8 +14,8 @@
 
 #include "cluster/cluster.h"
 #include "cluster/cluster_patterns.h"
-#include "exact/ruled.h"
-#include "program/glpk.h"
+#include "pattern/exact/exact_ruled.h"
+#include "pattern/program/glpk.h"
 
 /* Row types of all instances together: 4 bytes each, and more where they are searched. */
 #define MAX_PAIRS ((size_t) 256 * 1000 * 1000)

@@ -4,7 +4,7 @@
 #ifndef KANON_CLUSTER_PATTERNS_H
 #define KANON_CLUSTER_PATTERNS_H
 
-#include "program/flow.h"
+#include "pattern/program/flow.h"
 
 typedef struct Clusters
 {

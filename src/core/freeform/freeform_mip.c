@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "freeform/freeform_sets.h"
-#include "program/glpk_guard.h"
+#include "pattern/program/glpk_guard.h"
 
 /* Sets of k rows that there may be; most of them are passed over unseen. */
 #define MOST_SETS 1e8

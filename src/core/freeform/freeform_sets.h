@@ -1,8 +1,8 @@
 /*
  * freeform_sets.h: sets of k rows that cost less than their rows are worth, for freeform_mip.c.
  */
-#ifndef FREEFORM_SETS_H
-#define FREEFORM_SETS_H
+#ifndef KANON_FREEFORM_SETS_H
+#define KANON_FREEFORM_SETS_H
 
 #include "freeform/freeform_work.h"
 

@@ -1,8 +1,8 @@
 /*
  * freeform_tree.h: what nodes of hierarchies cost, before there are parts.
  */
-#ifndef FREEFORM_TREE_H
-#define FREEFORM_TREE_H
+#ifndef KANON_FREEFORM_TREE_H
+#define KANON_FREEFORM_TREE_H
 
 #include "freeform/graph.h"
 

@@ -5,8 +5,8 @@
  * What record j shows is kept as it grows, so that the growth of its cost by one
  * more row can be told quickly.
  */
-#ifndef FREEFORM_WORK_H
-#define FREEFORM_WORK_H
+#ifndef KANON_FREEFORM_WORK_H
+#define KANON_FREEFORM_WORK_H
 
 #include "freeform/graph.h"
 #include "util/pace.h"

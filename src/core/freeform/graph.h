@@ -21,8 +21,8 @@
  *     for each part: kanon_freeform_part, kanon_freeform_solve, kanon_freeform_put
  *     kanon_freeform_end
  */
-#ifndef KANON_FREEFORM_GRAPH_H
-#define KANON_FREEFORM_GRAPH_H
+#ifndef KANON_GRAPH_H
+#define KANON_GRAPH_H
 
 #include "model/freeform_options.h"
 

@@ -39,7 +39,7 @@
 #include <string.h>
 
 #include "model/mask.h"
-#include "privacy/counted.h"
+#include "privacy/population_counted.h"
 #include "util/hash.h"
 #include "util/sort.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "model/shown.h"
-#include "privacy/counted.h"
+#include "privacy/population_counted.h"
 
 /* Boxes that a row is compared with at a time: bits. */
 #define WORDS 8

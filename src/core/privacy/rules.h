@@ -2,8 +2,8 @@
  * rules.h: rules about a class beyond its number of rows: how the values of
  * sensitive columns spread over it, and how many persons it holds.
  */
-#ifndef KANON_PRIVACY_H
-#define KANON_PRIVACY_H
+#ifndef KANON_RULES_H
+#define KANON_RULES_H
 
 #include "privacy/diversity.h"
 

@@ -4,7 +4,7 @@
 #ifndef KANON_MENDING_H
 #define KANON_MENDING_H
 
-#include "release/held.h"
+#include "release/merged_rows.h"
 #include "release/repair.h"
 #include "util/heap.h"
 #include "util/pace.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "model/mask.h"
-#include "release/part.h"
+#include "release/problem_part.h"
 
 typedef struct Partition
 {

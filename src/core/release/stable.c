@@ -21,7 +21,7 @@
 
 #include "privacy/allowed.h"
 #include "model/mask.h"
-#include "release/part.h"
+#include "release/problem_part.h"
 #include "release/repair.h"
 #include "release/shown_classes.h"
 

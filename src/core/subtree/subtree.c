@@ -8,7 +8,7 @@
 #include "model/mask.h"
 #include "privacy/rules.h"
 #include "release/follow.h"
-#include "subtree/cut.h"
+#include "subtree/subtree_cut.h"
 
 const char *const kanon_subtree_names[] = {"top_down", "bottom_up", "optimal", "tds", NULL};
 const char *const kanon_scheme_names[] = {"subtree", "sibling", NULL};

@@ -13,7 +13,7 @@
 
 #include "cluster/cluster.h"
 #include "freeform/graph.h"
-#include "full_domain/full_domain.h"
+#include "lattice/full_domain.h"
 
 #define MAX_ROWS 20
 #define MAX_QIS 4

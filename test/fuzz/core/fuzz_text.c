@@ -12,8 +12,8 @@
 
 #include "../../../src/host/excerpt.c"
 #include "host/nearest.h"
-#include "../../../src/read/patterns.c"
-#include "../../../src/run/rules.c"
+#include "../../../src/rows/pattern_text.c"
+#include "../../../src/run/pattern_rules.c"
 
 #define NQIS 5
 #define LISTED 16

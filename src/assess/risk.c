@@ -1,0 +1,320 @@
+/*
+ * risk.c: kanon_risk: what a relation, published or not, gives away.
+ *
+ * Class sizes need no more than one grouping query, of which only the number of
+ * classes of each size comes back; kanon's own row types are read only for the
+ * population and for sensitive columns.
+ *
+ * Risks: K. El Emam, "Guide to the De-Identification of Personal Health
+ * Information", 2013, and Dankar, El Emam, "A method for evaluating marketer
+ * re-identification risk", 2010.  For a class with f rows, F persons of the
+ * population that could be in it, n rows in all:
+ *   prosecutor (knows that the person is in the table)  1 / f
+ *   journalist (does not know that)                     1 / F
+ *   marketer   (links the whole table)                  sum of f / F, by n
+ * Population uniques are estimated from a sample: core/privacy/uniques.c.
+ * A row that shows nothing (NULL throughout) can be anybody: it is counted among
+ * the rows and as without risk.
+ */
+#include "compat.h"
+#include "privacy/uniques.h"
+#include "assess/risk.h"
+#include "hierarchies/hierarchy.h"
+#include "rows/class_sizes.h"
+#include "run/args.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+PG_FUNCTION_INFO_V1(kanon_risk);
+
+/* In the order of the SQL declaration. */
+enum
+{
+	ARG_RELATION,
+	ARG_QIS,
+	ARG_SENSITIVE,
+	ARG_SUBJECT,
+	ARG_POPULATION,
+	ARG_THRESHOLD,
+	ARG_HIERARCHIES,
+	ARG_SAMPLING_FRACTION,
+	ARG_PRESENCE
+};
+
+void
+risk_put(const Risk *risk, const char *measure, const char *sensitive, double value, bool known,
+		 const char *meaning, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, meaning);
+	vsnprintf(text, sizeof(text), meaning, args);
+	va_end(args);
+	line_text(risk->lines, measure);
+	line_name(risk->lines, sensitive);
+	line_float8(risk->lines, value, known);
+	line_text(risk->lines, text);
+	line_end(risk->lines);
+}
+
+/* The share of rows (or persons) that are in classes smaller than that. */
+static double
+share_below(const Risk *risk, const SizeCount *sizes, size_t n, int64 below)
+{
+	int64 sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (sizes[i].size < below)
+			sum += sizes[i].size * sizes[i].classes;
+	return risk->units > 0 ? (double) sum / (double) risk->units : 0;
+}
+
+/* Who is alone in the population, by the classes of the sample that show something. */
+static void
+put_uniques(const Risk *risk, const SizeCount *sizes, size_t n)
+{
+	KanonSizeCount *counts = palloc(sizeof(KanonSizeCount) * Max(n, 1));
+	size_t ncounts = 0;
+	double units = 0, population, zayatz, pitman = 0;
+	KanonPitman fit;
+
+	for (size_t i = 0; i < n; i++)
+		if (!sizes[i].blank)
+		{
+			counts[ncounts++] = (KanonSizeCount){sizes[i].size, sizes[i].classes};
+			units += (double) sizes[i].size * sizes[i].classes;
+		}
+	population = units / risk->sampling_fraction;
+	zayatz = ncounts > 0 ? kanon_zayatz_uniques(counts, ncounts, risk->sampling_fraction) : 0;
+	fit = kanon_pitman_fit(counts, ncounts);
+	if (fit.fits)
+		pitman = kanon_pitman_uniques(&fit, population);
+	risk_put(risk, "population_uniques_zayatz", NULL, zayatz, ncounts > 0,
+			 "persons of the population expected to be alone in their class, by Zayatz");
+	risk_put(risk, "population_uniques_pitman", NULL, pitman, fit.fits,
+			 "the same by Pitman's sampling formula; NULL: every %s is alone here, which says nothing",
+			 risk->one);
+	risk_put(risk, "population_unique_share", NULL, units > 0 ? Max(zayatz, pitman) / population : 0,
+			 units > 0 && fit.fits, "share of the population that is alone, by the larger of the two");
+}
+
+static void
+put_classes(Risk *risk)
+{
+	static const int below[] = {2, 3, 5, 10};
+	size_t n;
+	int64 rows = 0, classes = 0, blank = 0, unique = 0, k = PG_INT64_MAX, atrisk = 0;
+	SizeCount *sizes = class_sizes(risk->source, risk->subject, &n);
+	bool some;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		int64 units = sizes[i].size * sizes[i].classes;
+
+		rows += sizes[i].rows;
+		classes += sizes[i].classes;
+		risk->units += units;
+		if (sizes[i].blank)
+			blank += sizes[i].rows;
+		k = Min(k, sizes[i].size);
+		if (sizes[i].size == 1)
+			unique += sizes[i].classes;
+		if (1.0 / sizes[i].size > risk->threshold)
+			atrisk += units;
+	}
+	some = risk->units > 0;
+	risk_put(risk, "rows", NULL, rows, true, "rows of the relation");
+	if (risk->subject != NULL)
+		risk_put(
+			risk, "persons", NULL, risk->units, true,
+			"persons, each counted once in every class where it has rows; the shares below are of these");
+	risk_put(risk, "classes", NULL, classes, true, "different combinations of quasi-identifiers");
+	risk_put(risk, "k", NULL, some ? k : 0, some, "%s in the smallest class", risk->unit);
+	risk_put(risk, "unique_rows", NULL, unique, true, "%s alone in a class", risk->unit);
+	risk_put(risk, "blank_rows", NULL, blank, true,
+			 "rows with NULL in every quasi-identifier: they show nothing, and are a class like any other");
+	for (int i = 0; i < lengthof(below); i++)
+		risk_put(risk, psprintf("share_below_%d", below[i]), NULL, share_below(risk, sizes, n, below[i]),
+				 some, "share of %s in classes of fewer than %d", risk->unit, below[i]);
+	risk_put(
+		risk, "prosecutor_highest", NULL, some ? 1.0 / k : 0, some,
+		"chance to pick the right %s in the smallest class, for who knows that the person is in the relation",
+		risk->one);
+	risk_put(risk, "prosecutor_average", NULL, some ? (double) classes / risk->units : 0, some,
+			 "the same chance, averaged over all %s", risk->unit);
+	risk_put(risk, "prosecutor_share", NULL, some ? (double) atrisk / risk->units : 0, some,
+			 "share of %s where that chance is above %g", risk->unit, risk->threshold);
+	if (!isnan(risk->sampling_fraction))
+		put_uniques(risk, sizes, n);
+}
+
+RiskClasses *
+risk_classes_read(const Risk *risk, const SourceColumn *column)
+{
+	const Source *source = risk->source;
+	Border *border = border_create("kanon_risk");
+	RiskClasses *classes = MemoryContextAllocZero(border->context, sizeof(RiskClasses));
+	Source *wide = MemoryContextAllocZero(border->context, sizeof(Source));
+	const KanonColumn *columns;
+	uint32 *seen = NULL;
+
+	*wide = *source;
+	wide->qis = MemoryContextAllocZero(border->context, sizeof(SourceColumn) * (source->nqis + 2));
+	memcpy(wide->qis, source->qis, sizeof(SourceColumn) * source->nqis);
+	if (column != NULL)
+		wide->qis[wide->nqis++] = *column;
+	if (risk->subject != NULL)
+		wide->qis[wide->nqis++] = *risk->subject;
+	wide->ngrouped = wide->nqis;
+	classes->border = border;
+	classes->types = rowtypes_read(wide, border);
+	columns = classes->types->columns;
+	classes->first = border_palloc(border, sizeof(uint32) * ((Size) classes->types->ntypes + 1));
+	classes->size = border_palloc(border, sizeof(int64) * (Size) classes->types->ntypes);
+	if (risk->subject != NULL)
+	{
+		seen = border_palloc(border, sizeof(uint32) * (Size) columns[wide->nqis - 1].distinct);
+		memset(seen, 0, sizeof(uint32) * (Size) columns[wide->nqis - 1].distinct);
+	}
+	for (uint32 i = 0; i < classes->types->ntypes; i++)
+	{
+		bool same = i > 0;
+
+		for (int c = 0; c < source->nqis && same; c++)
+			same = columns[c].code[i] == columns[c].code[i - 1];
+		if (!same)
+		{
+			classes->size[classes->n] = 0;
+			classes->first[classes->n++] = i;
+		}
+		if (risk->subject == NULL)
+			classes->size[classes->n - 1] += classes->types->rows[i];
+		else
+		{
+			uint32 *last = &seen[columns[wide->nqis - 1].code[i]];
+
+			classes->size[classes->n - 1] += *last != classes->n;
+			*last = classes->n;
+		}
+	}
+	classes->first[classes->n] = classes->types->ntypes;
+	return classes;
+}
+
+void
+risk_classes_free(RiskClasses *classes)
+{
+	MemoryContextDelete(classes->border->context);
+}
+
+/* The one column that subject names. */
+static const SourceColumn *
+subject_arg(FunctionCallInfo fcinfo, const Source *source)
+{
+	Datum name = PG_GETARG_DATUM(ARG_SUBJECT);
+	ArrayType *names = construct_array(&name, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
+	int n;
+
+	return source_columns(source, names, "subject", "the subject", &n);
+}
+
+static double
+sampling_arg(FunctionCallInfo fcinfo)
+{
+	double fraction;
+
+	if (PG_ARGISNULL(ARG_SAMPLING_FRACTION))
+		return NAN;
+	fraction = PG_GETARG_FLOAT8(ARG_SAMPLING_FRACTION);
+	if (!(fraction > 0 && fraction <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("sampling_fraction must be above 0 and at most 1"),
+				 errhint("It is the share of the population that is in the relation: 0.01 for a survey "
+						 "of one in a hundred.")));
+	return fraction;
+}
+
+/* All that are grouped together in some query. */
+static void
+check_groupable(const Risk *risk, const SourceColumn *sensitive, int nsensitive)
+{
+	const Source *source = risk->source;
+	SourceColumn *together = palloc(sizeof(SourceColumn) * (source->nqis + 2));
+
+	memcpy(together, source->qis, sizeof(SourceColumn) * source->nqis);
+	if (risk->subject != NULL)
+	{
+		together[source->nqis] = *risk->subject;
+		source_check_groupable(together, source->nqis + 1);
+	}
+	for (int i = 0; i < nsensitive; i++)
+	{
+		int n = source->nqis;
+
+		if (risk->subject != NULL)
+		{
+			if (strcmp(risk->subject->name, sensitive[i].name) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("column \"%s\" is both the subject and sensitive", sensitive[i].name),
+						 errhint("The subject says which person a row is about; take it out of sensitive.")));
+			n++;
+		}
+		together[n] = sensitive[i];
+		source_check_groupable(together, n + 1);
+	}
+}
+
+Datum
+kanon_risk(PG_FUNCTION_ARGS)
+{
+	Risk risk = {0};
+	SourceColumn *sensitive;
+	int nsensitive;
+	HierarchyChoice *hierarchies;
+	Source *population = NULL;
+
+	refuse_null(fcinfo, ARG_RELATION, "relation", "Name a table or view.");
+	risk.threshold = threshold_arg(fcinfo, ARG_THRESHOLD);
+	risk.sampling_fraction = sampling_arg(fcinfo);
+	risk.lines = lines_begin(fcinfo);
+	SPI_connect();
+	risk.source =
+		source_open_columns(PG_GETARG_OID(ARG_RELATION), array_arg(fcinfo, ARG_QIS), "quasi_identifiers");
+	risk.unit = "rows";
+	risk.one = "row";
+	if (!PG_ARGISNULL(ARG_SUBJECT))
+	{
+		risk.subject = subject_arg(fcinfo, risk.source);
+		risk.unit = "persons";
+		risk.one = "person";
+	}
+	sensitive =
+		source_columns(risk.source, array_arg(fcinfo, ARG_SENSITIVE), "sensitive", "sensitive", &nsensitive);
+	hierarchies = hierarchies_named(jsonb_arg(fcinfo, ARG_HIERARCHIES), sensitive, nsensitive, "sensitive");
+	check_groupable(&risk, sensitive, nsensitive);
+	if (!PG_ARGISNULL(ARG_POPULATION))
+		population = risk_open_population(&risk, PG_GETARG_OID(ARG_POPULATION), array_arg(fcinfo, ARG_QIS));
+	if (!PG_ARGISNULL(ARG_PRESENCE))
+		risk_open_presence(&risk, PG_GETARG_JSONB_P(ARG_PRESENCE));
+	for (int i = 0; i < nsensitive; i++)
+		hierarchy_lock(&hierarchies[i]);
+	source_snapshot(risk.source);
+	put_classes(&risk);
+	if (population != NULL)
+		risk_population(&risk, population);
+	if (risk.presence != NULL)
+		risk_presence(&risk);
+	for (int i = 0; i < nsensitive; i++)
+		risk_sensitive(&risk, &sensitive[i], &hierarchies[i]);
+	PopActiveSnapshot();
+	SPI_finish();
+	return (Datum) 0;
+}

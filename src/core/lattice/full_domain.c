@@ -1,0 +1,405 @@
+/*
+ * full_domain.c: the optimal node of the lattice as a release.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lattice/lattice.h"
+#include "privacy/allowed.h"
+#include "privacy/population.h"
+#include "model/mask.h"
+#include "util/scratch.h"
+
+const char *const kanon_metric_names[] = {
+	"loss", "precision", "discernibility", "average_class_size", "entropy", "height", NULL};
+
+const char *const kanon_search_names[] = {"samarati", "incognito", "flash", "speedy", NULL};
+
+typedef struct FullDomain
+{
+	KanonScratch scratch;
+	const KanonProblem *problem;
+	const KanonFullDomainOptions *options;
+	KanonReport *report;
+	KanonMaskIndex *index;
+	KanonPace pace;
+	Lattice lattice;
+	Metric metric;
+	NodeSearch search;
+	WideFound wide; /* of a lattice that is */
+	int64_t rows;
+	uint32_t *class_of; /* [ntypes] of the chosen node */
+} FullDomain;
+
+/* A share of the rows; 0.29 of 100 are 29, though 0.29 * 100 is less. */
+static int64_t
+limit_rows(double share, int64_t rows)
+{
+	double limit = floor(share * (double) rows * (1 + 4 * DBL_EPSILON));
+
+	return limit >= (double) rows ? rows : (int64_t) limit;
+}
+
+static KanonStatus
+take_search(FullDomain *solver)
+{
+	KanonScratch *scratch = &solver->scratch;
+	NodeSearch *search = &solver->search;
+	size_t n = solver->lattice.nnodes;
+
+	search->tag = kanon_take0(scratch, n, sizeof(*search->tag));
+	search->rising = kanon_take(scratch, n, sizeof(*search->rising));
+	search->falling = kanon_take0(scratch, n, sizeof(*search->falling));
+	search->value = kanon_take(scratch, n, sizeof(*search->value));
+	search->suppressed = kanon_take(scratch, n, sizeof(*search->suppressed));
+	search->order = kanon_take(scratch, n, sizeof(*search->order));
+	search->rank = kanon_take(scratch, n, sizeof(*search->rank));
+	search->stack = kanon_take(scratch, n, sizeof(*search->stack));
+	if (solver->options->explore)
+		search->classes = kanon_take(scratch, n, sizeof(*search->classes));
+	return kanon_taken(scratch);
+}
+
+/* Does a class that keeps the rules keep them with any rows more, too? */
+static bool
+rules_grow(const KanonProblem *problem)
+{
+	for (int p = 0; p < problem->npopulations; p++)
+		if (!problem->populations[p].map)
+			return false;
+	return problem->privacy == NULL || kanon_privacy_grows(problem->privacy);
+}
+
+/* The node of the release before: the one pattern of its classes, suppressed rows aside. */
+static void
+find_start(FullDomain *solver)
+{
+	const KanonPrevious *previous = solver->options->previous;
+	KanonPattern all = kanon_pattern_all(solver->problem->ncolumns);
+	KanonPattern pattern = KANON_NONE;
+	bool any = false;
+
+	for (size_t f = 0; previous != NULL && f < previous->nflows; f++)
+	{
+		KanonPattern other = previous->pattern[previous->flows[f].class_];
+
+		if (kanon_same(other, all))
+			continue;
+		pattern = kanon_union(pattern, other);
+		any = true;
+	}
+	solver->search.starts = any;
+	solver->search.start = pattern;
+}
+
+static KanonStatus
+prepare(FullDomain *solver)
+{
+	const KanonProblem *problem = solver->problem;
+	const KanonFullDomainOptions *options = solver->options;
+	NodeSearch *search = &solver->search;
+	double most = options->most_nodes > 0 ? options->most_nodes : KANON_MAX_NODES;
+	KanonStatus status;
+
+	lattice_open(problem, most, &solver->lattice);
+	if (solver->lattice.wide && options->explore)
+	{
+		snprintf(solver->report->detail, sizeof(solver->report->detail),
+				 "the lattice has %.10g nodes, more than the %.10g that can be listed",
+				 lattice_nodes(&solver->lattice), most);
+		return KANON_TOO_LARGE;
+	}
+	if (solver->lattice.wide)
+		kanon_pace_limit(&solver->pace, problem, "search");
+	find_start(solver);
+	status = kanon_mask_open(problem, &solver->index);
+	if (status == KANON_OK)
+		status = metric_open(problem, &solver->lattice, options->metric, &solver->pace, &solver->metric);
+	if (status != KANON_OK)
+		return status;
+	solver->rows = solver->metric.rows;
+	search->problem = problem;
+	search->scratch = &solver->scratch;
+	search->lattice = &solver->lattice;
+	search->metric = &solver->metric;
+	search->index = solver->index;
+	search->pace = &solver->pace;
+	search->limit = limit_rows(options->suppression_limit, solver->rows);
+	search->explore = options->explore;
+	/* without suppressed rows only classes are merged, else also classes with groups that are none */
+	search->tags = search->limit == 0
+					   ? kanon_presence_monotone(problem) &&
+							 (problem->privacy == NULL || kanon_privacy_monotone(problem->privacy))
+					   : rules_grow(problem);
+	search->best = search->nearest = UINT32_MAX;
+	status = solver->lattice.wide ? KANON_OK : take_search(solver);
+	if (status == KANON_OK)
+		status = checker_open(problem, &solver->lattice, &solver->metric, search->limit,
+							  options->search == KANON_SEARCH_SPEEDY ? options->team : NULL, &solver->pace,
+							  &search->checker, solver->report);
+	return status;
+}
+
+/* A node's levels, for an error: '-' none, '*' all, 'A' the tenth. */
+static void
+write_levels(const Lattice *lattice, KanonPattern node, char *text)
+{
+	for (int q = 0; q < lattice->nqis; q++)
+	{
+		int level = lattice_level_of(lattice, node, q);
+
+		*text++ = (char) (level == 0                    ? '-'
+						  : level == lattice->height[q] ? '*'
+						  : level < 10                  ? '0' + level
+														: 'A' + level - 10);
+	}
+	*text = '\0';
+}
+
+/* Why no node was chosen. */
+static KanonStatus
+no_node(const FullDomain *solver)
+{
+	const NodeSearch *search = &solver->search;
+	const WideFound *wide = &solver->wide;
+	bool is_wide = solver->lattice.wide;
+	KanonPattern nearest = is_wide ? wide->nearest : lattice_pattern(&solver->lattice, search->nearest);
+	int64_t suppressed = is_wide ? wide->nearest_suppressed : search->suppressed[search->nearest];
+	bool left_over = is_wide && wide->left_over;
+	char levels[KANON_MAX_QIS + 1];
+
+	if (is_wide && !wide->proven)
+	{
+		snprintf(solver->report->detail, sizeof(solver->report->detail),
+				 "time or memory was up before a node was found");
+		return KANON_NOT_FOUND;
+	}
+	for (uint32_t node = 0; node < solver->lattice.nnodes; node++)
+		left_over |= (search->tag[node] & TAG_LEFT_OVER) != 0;
+	if (left_over)
+	{
+		snprintf(solver->report->detail, sizeof(solver->report->detail),
+				 "each node within the limit leaves rows over that may not be a class");
+		return kanon_rest_strict(solver->problem) ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
+	}
+	write_levels(&solver->lattice, nearest, levels);
+	if (suppressed <= search->limit)
+	{
+		snprintf(solver->report->detail, sizeof(solver->report->detail),
+				 "at each node within the limit some of a population would be in no published row");
+		return KANON_INFEASIBLE;
+	}
+	snprintf(solver->report->detail, sizeof(solver->report->detail),
+			 "the best node, %s, would suppress %lld rows, and %lld may be", levels, (long long) suppressed,
+			 (long long) search->limit);
+	return KANON_INFEASIBLE;
+}
+
+/* The node chosen. */
+static KanonPattern
+best_of(const FullDomain *solver)
+{
+	return solver->lattice.wide ? solver->wide.node : lattice_pattern(&solver->lattice, solver->search.best);
+}
+
+static KanonNode
+describe(const FullDomain *solver, uint32_t node)
+{
+	const NodeSearch *search = &solver->search;
+	KanonNode result = {.pattern = lattice_pattern(&solver->lattice, node)};
+
+	/* rows left over that residual or a rule allows nowhere make it none */
+	result.fulfils = (search->tag[node] & (TAG_YES | TAG_LEFT_OVER)) == TAG_YES;
+	result.checked = (search->tag[node] & TAG_CHECKED) != 0;
+	if (!result.checked)
+		return result;
+	result.suppressed = search->suppressed[node];
+	if (result.fulfils)
+		result.metric = metric_shown(&solver->metric, search->value[node]);
+	if (search->classes != NULL)
+		result.classes = search->classes[node];
+	return result;
+}
+
+/* Tells the host what was found and what it took. */
+static KanonStatus
+fill_outcome(const FullDomain *solver, KanonOutcome *outcome, int64_t nclasses)
+{
+	const NodeSearch *search = &solver->search;
+	const WideFound *wide = &solver->wide;
+	double nodes = lattice_nodes(&solver->lattice);
+	static const uint16_t bottom[KANON_MAX_QIS];
+
+	outcome->nodes = nodes < 0x1p63 ? (int64_t) nodes : INT64_MAX;
+	outcome->checked = search->checked;
+	for (uint32_t node = 0; node < solver->lattice.nnodes; node++)
+		outcome->tagged +=
+			(search->tag[node] & (TAG_YES | TAG_NO)) != 0 && (search->tag[node] & TAG_CHECKED) == 0;
+	outcome->rolled_up = checker_rolled_up(search->checker);
+	outcome->members = checker_members(search->checker);
+	if (solver->lattice.wide)
+		outcome->best = (KanonNode){.pattern = wide->node,
+									.fulfils = true,
+									.checked = true,
+									.metric = metric_shown(&solver->metric, wide->value),
+									.suppressed = wide->suppressed};
+	else
+		outcome->best = describe(solver, search->best);
+	outcome->best.classes = nclasses;
+	outcome->proven = !search->starts && (!solver->lattice.wide || wide->proven);
+	outcome->bound = outcome->proven  ? outcome->best.metric
+					 : search->starts ? metric_shown(&solver->metric,
+													 metric_floor(&solver->metric, &solver->lattice, bottom))
+									  : metric_shown(&solver->metric, wide->bound);
+	if (!search->explore)
+		return KANON_OK;
+	outcome->all = kanon_alloc(solver->problem->env, solver->lattice.nnodes, sizeof(KanonNode));
+	if (outcome->all == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t node = 0; node < solver->lattice.nnodes; node++)
+		outcome->all[node] = describe(solver, node);
+	return KANON_OK;
+}
+
+/* One class of the node, shown by one of its row types. */
+static void
+show_class(const FullDomain *solver, KanonPattern pattern, uint32_t type, KanonClass *class, KanonCell *cell)
+{
+	const KanonProblem *problem = solver->problem;
+
+	class->pattern = pattern;
+	for (int c = 0; c < problem->ncolumns; c++)
+	{
+		bool shown = !kanon_has(pattern, c);
+
+		cell[c].show = shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING;
+		cell[c].code = shown ? problem->columns[c].code[type] & KANON_MAX_TYPES : 0;
+	}
+}
+
+static KanonStatus
+make_release(const FullDomain *solver, const Count *count, KanonRelease *release)
+{
+	const KanonProblem *problem = solver->problem;
+	KanonEnv *env = problem->env;
+	size_t ncolumns = (size_t) problem->ncolumns;
+	KanonPattern pattern = best_of(solver);
+	uint32_t nclasses = (uint32_t) count->classes;
+	/* the suppressed rows' class is the last one */
+	uint32_t target =
+		count->rest_is_class || (count->suppressed > 0 && problem->residual != KANON_RESIDUAL_DROP)
+			? nclasses
+			: KANON_DROPPED;
+	uint32_t filling = count->all ? count->whole_class : count->giver_class;
+	int64_t more = count->more;
+	KanonPace pace = solver->pace;
+
+	release->classes = kanon_alloc0(env, (size_t) nclasses + 1, sizeof(KanonClass));
+	release->cells = kanon_alloc(env, ((size_t) nclasses + 1) * ncolumns, sizeof(KanonCell));
+	release->flows = kanon_alloc(env, (size_t) problem->ntypes + 1, sizeof(KanonFlow));
+	if (release->classes == NULL || release->cells == NULL || release->flows == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+	{
+		uint32_t class = solver->class_of[type];
+		int64_t take;
+
+		if (kanon_stop(&pace, 4))
+			return KANON_CANCELLED;
+		/* the first rows of one class fill the suppressed ones up; their type may be divided */
+		take = class == filling && class != UINT32_MAX ? more : 0;
+		take = take < problem->rows[type] ? take : problem->rows[type];
+		more -= take;
+		if (take > 0)
+			release->flows[release->nflows++] = (KanonFlow){type, target, take};
+		if (take < problem->rows[type])
+			release->flows[release->nflows++] =
+				(KanonFlow){type, class == UINT32_MAX ? target : class, problem->rows[type] - take};
+		if (class == UINT32_MAX || release->classes[class].rows > 0)
+			continue;
+		show_class(solver, pattern, type, &release->classes[class], release->cells + class * ncolumns);
+		release->classes[class].rows = 1; /* shown; the rows are counted in the end */
+	}
+	release->nclasses = nclasses;
+	if (target != KANON_DROPPED)
+		show_class(solver, kanon_pattern_all(problem->ncolumns), 0, &release->classes[release->nclasses++],
+				   release->cells + nclasses * ncolumns);
+	return KANON_OK;
+}
+
+static KanonStatus
+solve(FullDomain *solver, KanonOutcome *outcome, KanonRelease *release)
+{
+	NodeSearch *search = &solver->search;
+	Count count;
+	KanonStatus status = prepare(solver);
+
+	if (status == KANON_OK)
+		status = solver->lattice.wide ? search_wide(search, &solver->wide)
+									  : search_run(search, solver->options->search);
+	if (status == KANON_OK && (solver->lattice.wide ? !solver->wide.any : search->best == UINT32_MAX))
+		status = no_node(solver);
+	if (status != KANON_OK)
+		return status;
+	solver->class_of = kanon_take(&solver->scratch, solver->problem->ntypes, sizeof(uint32_t));
+	if (solver->class_of == NULL)
+		return KANON_NO_MEMORY;
+	status = checker_classes(search->checker, best_of(solver), solver->class_of, &count);
+	if (status == KANON_OK)
+		status = fill_outcome(solver, outcome, count.classes - (count.all ? 1 : 0));
+	/* the release may want the memory */
+	checker_close(search->checker);
+	search->checker = NULL;
+	if (status == KANON_OK)
+		status = make_release(solver, &count, release);
+	return status;
+}
+
+KanonStatus
+full_domain_solve(const KanonProblem *problem, const KanonFullDomainOptions *options, KanonOutcome *outcome,
+				  KanonRelease *release, KanonReport *report)
+{
+	KanonEnv *env = problem->env;
+	FullDomain solver = {.scratch = {.env = env},
+						 .problem = problem,
+						 .options = options,
+						 .report = report,
+						 .pace = kanon_pace(env, "search")};
+	double start = env->now(env->arg);
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	memset(outcome, 0, sizeof(*outcome));
+	status = solve(&solver, outcome, release);
+	if (problem->privacy != NULL && kanon_privacy_failed(problem->privacy))
+		status = KANON_NO_MEMORY;
+	checker_close(solver.search.checker);
+	metric_close(problem, &solver.metric);
+	kanon_mask_close(solver.index);
+	kanon_scratch_free(&solver.scratch);
+	if (status == KANON_OK)
+		status = kanon_release_finish(problem, release, report);
+	if (status != KANON_OK)
+	{
+		kanon_release_free(problem, release);
+		kanon_free(env, outcome->all);
+		outcome->all = NULL;
+	}
+	/* the metric is optimal; of the patterns' cost nothing is known */
+	report->lower_bound = -INFINITY;
+	report->nodes = solver.search.checked;
+	report->seconds = env->now(env->arg) - start;
+	return status;
+}
+
+KanonStatus
+kanon_solve_full_domain(const KanonProblem *problem, KanonOutcome *outcome, KanonRelease *release,
+						KanonReport *report)
+{
+	return problem->full_domain->previous == NULL
+			   ? full_domain_solve(problem, problem->full_domain, outcome, release, report)
+			   : full_domain_near(problem, outcome, release, report);
+}

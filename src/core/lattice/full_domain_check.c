@@ -1,0 +1,583 @@
+/*
+ * full_domain_check.c: counts the classes of a node.
+ *
+ * What is counted are row types, not rows, and not always all of them: a node's
+ * groups are made of the groups of a lower node where a history has some
+ * (roll-up: LeFevre et al., SIGMOD 2005; the bounded history buffer, in which what was
+ * not used for longest gives way: Kohlmayer, Prasser, Eckert, Kemper, Kuhn, "Flash:
+ * efficient, stable and optimal k-anonymity", PASSAT 2012).
+ *
+ * A team divides the row types by the highest level of one quasi-identifier, so
+ * that as long as this is not suppressed no group is in two parts, and each
+ * member works on his own.  When it is suppressed, the members' groups are
+ * merged: there are fewer then.
+ */
+#include <string.h>
+
+#include "lattice/full_domain_block.h"
+#include "privacy/allowed.h"
+
+/* ---- history ---- */
+
+Groups *
+history_find(Checker *checker, const uint16_t *level)
+{
+	Groups *best = &checker->base;
+
+	for (int i = 0; i < MAX_SNAPSHOTS; i++)
+	{
+		Groups *groups = &checker->history[i];
+		bool below = groups->age > 0 && groups->total < best->total;
+
+		for (int q = 0; q < checker->lattice->nqis && below; q++)
+			below = groups->level[q] <= level[q];
+		if (below)
+			best = groups;
+	}
+	best->age = ++checker->age;
+	return best;
+}
+
+/* The parts of one lie one after the other. */
+static size_t
+end_of(const Checker *checker, const Groups *groups)
+{
+	return groups->at[0] + groups->total * ((size_t) checker->block->words + 1);
+}
+
+/* So many free words, the first there are, and how many of the groups in use lie before them. */
+static bool
+find_room(const Checker *checker, size_t words, size_t *at, int *place)
+{
+	*at = checker->arena_at;
+	for (*place = 0; *place < checker->nplaces; (*place)++)
+	{
+		const Groups *groups = &checker->history[checker->place[*place]];
+
+		if (*at + words <= groups->at[0])
+			return true;
+		*at = end_of(checker, groups);
+	}
+	return *at + words <= checker->arena_at + checker->arena_words;
+}
+
+/* The groups that were not used for longest give way. */
+static void
+forget_oldest(Checker *checker)
+{
+	uint16_t *place = checker->place;
+	int oldest = 0;
+
+	for (int i = 1; i < checker->nplaces; i++)
+		if (checker->history[place[i]].age < checker->history[place[oldest]].age)
+			oldest = i;
+	checker->history[place[oldest]].age = 0;
+	checker->nplaces--;
+	memmove(place + oldest, place + oldest + 1, sizeof(*place) * (size_t) (checker->nplaces - oldest));
+}
+
+Groups *
+history_reserve(Checker *checker, size_t words, size_t *at)
+{
+	uint16_t unused = 0;
+	int place;
+
+	while (checker->nplaces == MAX_SNAPSHOTS || !find_room(checker, words, at, &place))
+		forget_oldest(checker);
+	while (checker->history[unused].age > 0)
+		unused++;
+	memmove(checker->place + place + 1, checker->place + place,
+			sizeof(*checker->place) * (size_t) (checker->nplaces - place));
+	checker->place[place] = unused;
+	checker->nplaces++;
+	return &checker->history[unused];
+}
+
+/* ---- checks ---- */
+
+/*
+ * What becomes of the suppressed rows: a class if they may be one, or what
+ * residual says; which may not do.
+ */
+static void
+judge_rest(const Checker *checker, const int64_t *counts, size_t ntypes, Count *count)
+{
+	const KanonProblem *problem = checker->problem;
+	bool present = kanon_presence_rest(checker->presence, count->suppressed);
+
+	count->rest_is_class = count->suppressed > 0 && present &&
+						   kanon_class_allowed(problem, checker->rest, counts, ntypes, count->suppressed);
+	count->left_over = count->suppressed > 0 && !count->rest_is_class &&
+					   (checker->metric->fill > 0
+							? !metric_fill(checker->metric, count)
+							: kanon_rest_strict(problem) ||
+								  (problem->residual == KANON_RESIDUAL_SUPPRESS &&
+								   !(present && kanon_rest_allowed(problem, checker->rest, counts, ntypes))));
+	/* no fully suppressed row is published */
+	count->absent =
+		(count->suppressed == 0 || (problem->residual == KANON_RESIDUAL_DROP && !count->rest_is_class)) &&
+		!kanon_presence_rest(checker->presence, 0);
+}
+
+/* Of two members' classes that would lose least the better one. */
+static void
+take_offers(const Count *other, Count *count)
+{
+	if (other->giver_rows > 0 && (count->giver_rows == 0 || other->giver < count->giver))
+	{
+		count->giver_rows = other->giver_rows;
+		count->giver = other->giver;
+	}
+	if (other->whole_rows > 0 &&
+		(count->whole_rows == 0 || other->whole * other->whole_rows < count->whole * count->whole_rows))
+	{
+		count->whole_rows = other->whole_rows;
+		count->whole = other->whole;
+	}
+}
+
+/* Lets all who take part do the block's task, and adds up what they have. */
+static KanonStatus
+do_task(Checker *checker, Count *count)
+{
+	Block *block = checker->block;
+	bool done = true;
+
+	if (block->members > 1)
+		checker->team->start(checker->team->arg);
+	kanon_member_work(checker->self);
+	if (block->members > 1)
+		done = checker->team->wait(checker->team->arg);
+	if (!done)
+		return KANON_CANCELLED;
+	if (block->task == TASK_KEEP)
+		return KANON_OK;
+	memset(count, 0, sizeof(*count));
+	for (int m = 0; m < block->members; m++)
+	{
+		const Result *result = &block->result[m];
+
+		if (result->status != KANON_OK)
+		{
+			checker->problem->env->refused = result->refused;
+			return result->status;
+		}
+		count->groups += result->count.groups;
+		count->classes += result->count.classes;
+		count->suppressed += result->count.suppressed;
+		count->squares += result->count.squares;
+		count->class_squares += result->count.class_squares;
+		count->kept += result->count.kept;
+		take_offers(&result->count, count);
+	}
+	if (!kanon_by_types(checker->problem))
+		judge_rest(checker, NULL, 0, count);
+	return KANON_OK;
+}
+
+/* Words that the members' groups take. */
+static size_t
+words_of_groups(const Checker *checker)
+{
+	size_t total = 0;
+
+	for (int m = 0; m < checker->block->members; m++)
+		total += (size_t) checker->block->result[m].count.groups;
+	return total * ((size_t) checker->block->words + 1);
+}
+
+/* Puts the members' groups into the history; there must be room. */
+static KanonStatus
+keep(Checker *checker, Groups **kept)
+{
+	Block *block = checker->block;
+	size_t stride = (size_t) block->words + 1;
+	size_t words = words_of_groups(checker);
+	size_t at;
+	Groups *groups = history_reserve(checker, words, &at);
+
+	memcpy(groups->level, block->level, sizeof(groups->level));
+	groups->nparts = block->members;
+	groups->total = words / stride;
+	groups->age = ++checker->age;
+	for (int m = 0; m < block->members; m++)
+	{
+		groups->at[m] = block->keep[m] = at;
+		groups->count[m] = (size_t) block->result[m].count.groups;
+		at += groups->count[m] * stride;
+	}
+	*kept = groups;
+	block->task = TASK_KEEP;
+	return do_task(checker, NULL);
+}
+
+/* Remembers the node's groups, if that makes the next checks much shorter: else *groups stays as it is. */
+static KanonStatus
+remember(Checker *checker, Groups **groups)
+{
+	size_t words = words_of_groups(checker);
+
+	if (words > checker->block->from.total / 4 * 3 * ((size_t) checker->block->words + 1) ||
+		words > checker->arena_words / 4)
+		return KANON_OK;
+	return keep(checker, groups);
+}
+
+/* Lets a team, or the caller alone if that is quicker, make the groups of the block's level. */
+static KanonStatus
+make_groups(Checker *checker, const Groups *from, bool by_part, Count *count)
+{
+	Block *block = checker->block;
+
+	block->task = TASK_COUNT;
+	block->from = *from;
+	block->members = from->total >= FULL_DOMAIN_SHARED ? checker->members : 1;
+	block->by_part = by_part && block->members > 1;
+	return do_task(checker, count);
+}
+
+/* Merges what the members have made of their parts. */
+static KanonStatus
+merge_parts(Checker *checker, Count *count)
+{
+	Groups *groups;
+	Groups from = checker->block->from;
+	KanonStatus status;
+
+	/* without room for them, all begin again, each with the hashes that are his */
+	if (words_of_groups(checker) > checker->arena_words / 2)
+		return make_groups(checker, &from, false, count);
+	status = keep(checker, &groups);
+	return status == KANON_OK ? make_groups(checker, groups, false, count) : status;
+}
+
+static void
+set_levels(Checker *checker, KanonPattern node)
+{
+	lattice_levels_of(checker->lattice, node, checker->block->level);
+	/* what rules look at is told apart until they are asked */
+	if (checker->block->values >= 0)
+		checker->block->level[checker->block->values] = 0;
+}
+
+/* Groups the row types themselves; where each went: checker->group. */
+static KanonStatus
+group_types(Checker *checker, KanonPattern node)
+{
+	KanonStatus status;
+
+	checker->self->pace.share = checker->pace->share;
+	set_levels(checker, node);
+	if (checker->block->values >= 0)
+		checker->block->level[checker->block->values] = 1;
+	checker->block->from = checker->base;
+	checker->block->members = 1;
+	checker->block->by_part = false;
+	checker->self->position = checker->order != NULL ? checker->member : checker->group;
+	status = member_make_groups(checker->self);
+	checker->self->position = NULL;
+	for (uint32_t i = 0; checker->order != NULL && status == KANON_OK && i < checker->problem->ntypes; i++)
+		checker->group[checker->order[i]] = checker->member[i];
+	return status;
+}
+
+/* Lists the row types (or entries) of each group: member[start[g]] .. member[start[g + 1] - 1]. */
+static void
+list_types(Checker *checker, uint32_t ntypes)
+{
+	uint32_t ngroups = checker->self->count;
+
+	memset(checker->start, 0, ((size_t) ngroups + 2) * sizeof(uint32_t));
+	for (uint32_t type = 0; type < ntypes; type++)
+		checker->start[checker->group[type] + 2]++;
+	for (uint32_t g = 0; g < ngroups; g++)
+		checker->start[g + 2] += checker->start[g + 1];
+	/* the start of the group after it grows to its own */
+	for (uint32_t type = 0; type < ntypes; type++)
+		checker->member[checker->start[checker->group[type] + 1]++] = type;
+}
+
+/* What of the populations matches each group. */
+static KanonStatus
+count_populations(Checker *checker, KanonPattern node)
+{
+	uint32_t *type;
+
+	if (checker->presence == NULL)
+		return KANON_OK;
+	type = kanon_presence_types(checker->presence);
+	for (uint32_t g = 0; g < checker->self->count; g++)
+		type[g] = checker->member[checker->start[g]];
+	return kanon_presence_count(checker->presence, node, checker->self->count);
+}
+
+/*
+ * Rows that are no class: could no part of them be one either?  Where there are fewer than k
+ * of them, or too few values.
+ */
+static bool
+is_hopeless(Checker *checker, const uint32_t *types, size_t ntypes, int64_t rows)
+{
+	uint64_t stamp = ++checker->stamp;
+	uint32_t have = 0;
+
+	if (rows < kanon_least_rows(checker->problem))
+		return true;
+	if (checker->code == NULL)
+		return false;
+	for (size_t i = 0; i < ntypes && have < checker->needed; i++)
+		if (checker->seen[checker->code[types[i]]] != stamp)
+		{
+			checker->seen[checker->code[types[i]]] = stamp;
+			have++;
+		}
+	return have < checker->needed;
+}
+
+/* The classes of groups of row types; class_of is filled. */
+static KanonStatus
+ask_by_types(Checker *checker, KanonPattern node, Count *count, uint32_t *class_of)
+{
+	const Block *block = checker->block;
+	const uint64_t *entry = checker->self->entries;
+	size_t nrest = 0;
+	KanonStatus status;
+
+	list_types(checker, checker->problem->ntypes);
+	status = count_populations(checker, node);
+	if (status != KANON_OK)
+		return status;
+	memset(count, 0, sizeof(*count));
+	for (uint32_t g = 0; g < checker->self->count; g++, entry += block->words + 1)
+	{
+		uint32_t from = checker->start[g];
+		uint32_t ntypes = checker->start[g + 1] - from;
+		int64_t rows = (int64_t) entry[block->words];
+		bool allowed = kanon_class_allowed(checker->problem, checker->member + from, NULL, ntypes, rows) &&
+					   (FAULT(population_miscounted) || kanon_presence_allows(checker->presence, g, rows));
+
+		if (kanon_stop(checker->pace, ntypes))
+			return KANON_CANCELLED;
+		if (allowed)
+			kanon_presence_take(checker->presence, g);
+		class_of[g] = allowed ? (uint32_t) count->classes : UINT32_MAX;
+		member_count_group(block, entry, allowed, count);
+		if (allowed && block->fill > 0)
+			member_offer_class(block, entry, count);
+		for (uint32_t i = 0; i < ntypes && !allowed; i++)
+			checker->rest[nrest++] = checker->member[from + i];
+	}
+	judge_rest(checker, NULL, nrest, count);
+	return KANON_OK;
+}
+
+KanonStatus
+checker_classes(Checker *checker, KanonPattern node, uint32_t *class_of, Count *count)
+{
+	const KanonProblem *problem = checker->problem;
+	KanonStatus status = checker_take_lists(checker);
+
+	if (status == KANON_OK)
+		status = group_types(checker, node);
+	if (status == KANON_OK)
+		status = ask_by_types(checker, node, count, class_of);
+	if (status != KANON_OK)
+		return status;
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+		checker->group[type] = class_of[checker->group[type]];
+	memcpy(class_of, checker->group, problem->ntypes * sizeof(uint32_t));
+	return KANON_OK;
+}
+
+/* The types that are typical of what some entries have, with the rows of each. */
+static void
+describe_entries(const Checker *checker, const Groups *from, const uint32_t *entries, uint32_t n,
+				 uint32_t *types, int64_t *counts)
+{
+	const Block *block = checker->block;
+	size_t stride = (size_t) block->words + 1;
+	int q = block->values;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		const uint64_t *entry = words_at(block, from->at[0]) + entries[i] * stride;
+
+		types[i] = checker->typical[entry[block->word[q]] >> block->shift[q] & block->mask[q]];
+		counts[i] = (int64_t) entry[block->words];
+	}
+}
+
+/* The same by what each group's entry shows. */
+static KanonStatus
+count_shown(Checker *checker, KanonPattern node)
+{
+	const Block *block = checker->block;
+	const uint64_t *entry = checker->self->entries;
+	int nqis = checker->lattice->nqis;
+	uint32_t *codes;
+
+	if (checker->presence == NULL)
+		return KANON_OK;
+	codes = kanon_presence_codes(checker->presence);
+	if (codes == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t g = 0; g < checker->self->count; g++, entry += block->words + 1)
+		for (int q = 0; q < nqis; q++)
+			*codes++ = (uint32_t) (entry[block->word[q]] >> block->shift[q] & block->mask[q]);
+	return kanon_presence_count(checker->presence, node, checker->self->count);
+}
+
+/*
+ * By rules that look at more than numbers of rows: groups that differ in the values that they look
+ * at, but agree in all else, are one, and say how many rows of it have which.
+ */
+static KanonStatus
+ask_by_values(Checker *checker, KanonPattern node, const Groups *from, Count *count)
+{
+	Block *block = checker->block;
+	const uint64_t *group;
+	size_t nrest = 0;
+	KanonStatus status;
+
+	block->from = *from;
+	block->members = 1;
+	block->by_part = false;
+	if (block->values >= 0)
+		block->level[block->values] = 1;
+	checker->self->position = checker->group;
+	status = member_make_groups(checker->self);
+	checker->self->position = NULL;
+	if (status == KANON_OK)
+		status = count_shown(checker, node);
+	if (status != KANON_OK)
+		return status;
+	list_types(checker, (uint32_t) from->total);
+	memset(count, 0, sizeof(*count));
+	group = checker->self->entries;
+	for (uint32_t g = 0; g < checker->self->count; g++, group += block->words + 1)
+	{
+		const uint32_t *entries = checker->member + checker->start[g];
+		uint32_t n = checker->start[g + 1] - checker->start[g];
+		bool allowed;
+
+		if (block->values >= 0)
+			describe_entries(checker, from, entries, n, checker->class_types, checker->class_counts);
+		allowed = kanon_class_allowed(checker->problem, checker->class_types, checker->class_counts, n,
+									  (int64_t) group[block->words]) &&
+				  (FAULT(population_miscounted) ||
+				   kanon_presence_allows(checker->presence, g, (int64_t) group[block->words]));
+		if (kanon_stop(checker->pace, n))
+			return KANON_CANCELLED;
+		member_count_group(block, group, allowed, count);
+		if (allowed)
+		{
+			kanon_presence_take(checker->presence, g);
+			continue;
+		}
+		if (is_hopeless(checker, checker->class_types, n, (int64_t) group[block->words]))
+			count->hopeless += (int64_t) group[block->words];
+		if (block->values < 0)
+			continue;
+		describe_entries(checker, from, entries, n, checker->rest + nrest, checker->rest_counts + nrest);
+		nrest += n;
+	}
+	judge_rest(checker, checker->rest_counts, nrest, count);
+	return KANON_OK;
+}
+
+/* Counts the groups of the block's level, and remembers them if that pays: *groups, else as it was. */
+static KanonStatus
+count_from(Checker *checker, const Groups *from, Count *count, Groups **groups)
+{
+	const Block *block = checker->block;
+	KanonStatus status = make_groups(checker, from, true, count);
+
+	if (status == KANON_OK && block->by_part &&
+		block->level[checker->divider] == block->height[checker->divider])
+		status = merge_parts(checker, count);
+	return status == KANON_OK ? remember(checker, groups) : status;
+}
+
+/*
+ * A node with few groups is near others: lowers the levels, always by the step that makes the fewest
+ * groups of each, as long as there are far fewer than those to begin with.  What is
+ * made for one node in this way serves the next ones, too.
+ */
+static bool
+lower_levels(const Block *block, const Groups *from, uint16_t *level)
+{
+	double most = (double) from->total / FULL_DOMAIN_FEWER;
+	double groups = 1;
+	int best = -1;
+
+	if (from->total < FULL_DOMAIN_LOWERED)
+		return false;
+	for (int q = 0; q < block->nqis; q++)
+		if (level[q] < block->height[q])
+			groups *= block->distinct[block->first[q] + level[q]];
+	for (bool lowered = false;; lowered = true)
+	{
+		double least = most / groups;
+
+		best = -1;
+		for (int q = 0; q < block->nqis; q++)
+		{
+			const uint32_t *distinct = block->distinct + block->first[q] + level[q];
+			double factor;
+
+			if (level[q] <= from->level[q])
+				continue;
+			factor = distinct[-1] / (level[q] < block->height[q] ? (double) distinct[0] : 1);
+			if (factor <= least)
+			{
+				least = factor;
+				best = q;
+			}
+		}
+		if (best < 0)
+			return lowered;
+		level[best]--;
+		groups *= least;
+	}
+}
+
+KanonStatus
+checker_count(Checker *checker, KanonPattern node, Count *count)
+{
+	Block *block = checker->block;
+	Groups *groups, *found;
+	KanonStatus status = KANON_OK;
+
+	set_levels(checker, node);
+	groups = history_find(checker, block->level);
+	checker->rolled_up += groups != &checker->base;
+	checker->self->pace.share = checker->pace->share;
+	if (lower_levels(block, groups, block->level))
+	{
+		status = count_from(checker, groups, count, &groups);
+		set_levels(checker, node);
+	}
+	found = groups;
+	if (status == KANON_OK)
+		status = count_from(checker, found, count, &groups);
+	if (status == KANON_OK && kanon_by_types(checker->problem))
+	{
+		/* (those that were found may have given way to what was merged of them) */
+		Groups last = groups != found ? *groups : block->from;
+
+		status = ask_by_values(checker, node, &last, count);
+	}
+	return status;
+}
+
+int64_t
+checker_rolled_up(const Checker *checker)
+{
+	return checker->rolled_up;
+}
+
+int
+checker_members(const Checker *checker)
+{
+	return checker->members;
+}

@@ -1,0 +1,375 @@
+/*
+ * groups.c: least cost for k = 2, which is a problem of polynomial time.
+ *
+ * Bredereck, Nichterlein, Niedermeier, "Pattern-Guided k-Anonymity", Algorithms
+ * 6(4), 2013, Theorem 2: classes of two and three rows do, as larger ones fall
+ * into those, and three rows cost no less than half of what their three pairs cost
+ * together: a partition of least cost is a Simplex Matching.  E. Anshelevich and
+ * A. Karagiozova, "Terminal backup, 3D matching, and covering cubic graphs", SIAM
+ * Journal on Computing 40(3), 2011, solve that.  Here it is solved as a linear program
+ * whose columns are priced (groups_price.c), as factors are in cluster/factor.c, and whose
+ * rows are, beside those of the row types, the odd sets of matchings
+ * (groups_odd.c); where that does not end in whole numbers, GLPK branches.
+ *
+ * Any number of rows may be fully suppressed where residual lets one be: such a row
+ * is a group of its own.  Else one row alone is dearer than to join any group, so that
+ * there is none in the end.
+ *
+ * A type's own rows are groups of least cost.  So two groups {i, j} become {i, i}
+ * and {j, j} for no more, two of {i, a, b} and {i, c, d} become {i, i}, {a, b} and
+ * {c, d}, and two of {i, i, a} and {i, i, b} become {i, i}, {i, a} and {i, b}: some best
+ * partition joins at most t + 2 rows of a type to others, and of two rows more it need
+ * not know.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "pattern/exact/groups.h"
+#include "pattern/exact/exact_ruled.h"
+#include "privacy/allowed.h"
+#include "util/hash.h"
+
+/* Less than a unit: on a grid the best partition of nudged costs is the best. */
+#define NUDGED 0.95
+
+static size_t
+place_of(const Groups *g, const Group *group)
+{
+	uint64_t hash = kanon_hash_add(0, group->n);
+	size_t at;
+
+	for (uint32_t i = 0; i < group->n; i++)
+		hash = kanon_hash_add(hash, group->type[i]);
+	for (at = hash & (g->nplaces - 1); g->place[at] != SIZE_MAX; at = (at + 1) & (g->nplaces - 1))
+	{
+		const Group *other = &g->group[g->place[at]];
+
+		if (other->n == group->n && memcmp(other->type, group->type, group->n * sizeof(*group->type)) == 0)
+			break;
+	}
+	return at;
+}
+
+static KanonStatus
+grow_places(Groups *g)
+{
+	kanon_drop(&g->scratch, g->place);
+	g->nplaces = g->nplaces == 0 ? 1024 : g->nplaces * 2;
+	g->place = kanon_take(&g->scratch, g->nplaces, sizeof(*g->place));
+	if (g->place == NULL)
+		return KANON_NO_MEMORY;
+	memset(g->place, 0xff, g->nplaces * sizeof(*g->place));
+	for (size_t e = 0; e < g->ngroups; e++)
+		g->place[place_of(g, &g->group[e])] = e;
+	return KANON_OK;
+}
+
+KanonStatus
+groups_add(Groups *g, const Group *group, size_t *added)
+{
+	size_t at;
+
+	if (g->ngroups * 2 >= g->nplaces && grow_places(g) != KANON_OK)
+		return KANON_NO_MEMORY;
+	at = place_of(g, group);
+	if (g->place[at] != SIZE_MAX)
+		return KANON_OK;
+	if (!KANON_GROW(&g->scratch, &g->room, g->ngroups + 1, KANON_ARRAY(g->group)))
+		return KANON_NO_MEMORY;
+	g->place[at] = g->ngroups;
+	g->group[g->ngroups++] = *group;
+	++*added;
+	return KANON_OK;
+}
+
+KanonStatus
+groups_begin(Groups *g)
+{
+	double alone = g->strict ? fmax(5 * g->grid.all_cost, 1) : g->grid.all_cost;
+	GroupCost own;
+	size_t added = 0;
+	KanonStatus status = groups_cost(g, KANON_NONE, &own);
+
+	g->ngroups = 0;
+	if (g->place != NULL)
+		memset(g->place, 0xff, g->nplaces * sizeof(*g->place));
+	for (uint32_t n = 1; n <= 3; n++)
+		for (uint32_t i = 0; i < g->ntypes && status == KANON_OK; i++)
+			if (g->rows[i] >= n)
+				status = groups_add(g, &(Group){{i, i, i}, n, n == 1 ? alone : n * own.cost}, &added);
+	return status;
+}
+
+KanonStatus
+groups_take(Groups *g)
+{
+	double cost = 0;
+	size_t n = 0;
+
+	for (size_t e = 0; e < g->ngroups; e++)
+	{
+		cost += rint(g->used[e]) * g->group[e].cost;
+		n += rint(g->used[e]) > 0;
+		if (g->strict && g->group[e].n == 1 && rint(g->used[e]) > 0)
+			return KANON_OK;
+	}
+	if (g->found && cost >= g->cost)
+		return KANON_OK;
+	kanon_drop(&g->scratch, g->chosen);
+	kanon_drop(&g->scratch, g->times);
+	g->chosen = kanon_take(&g->scratch, n, sizeof(*g->chosen));
+	g->times = kanon_take(&g->scratch, n, sizeof(*g->times));
+	if (g->scratch.failed)
+		return KANON_NO_MEMORY;
+	g->nchosen = 0;
+	for (size_t e = 0; e < g->ngroups; e++)
+		if (rint(g->used[e]) > 0)
+		{
+			g->times[g->nchosen] = (int64_t) rint(g->used[e]);
+			g->chosen[g->nchosen++] = g->group[e];
+		}
+	g->found = true;
+	g->cost = cost;
+	g->cutoff = fmin(g->cutoff, groups_below(g, cost));
+	g->pace.cost = fmin(g->pace.cost, (cost + g->base) * g->grid.unit);
+	return KANON_OK;
+}
+
+static KanonStatus
+prepare(Groups *g)
+{
+	const KanonProblem *problem = g->problem;
+	size_t width = (size_t) problem->ncolumns;
+	double sum = 0;
+	double apart = 0;
+	GroupCost own;
+	KanonStatus status = kanon_mask_open(problem, &g->index);
+
+	g->ntypes = problem->ntypes;
+	g->rows = kanon_take(&g->scratch, g->ntypes, sizeof(*g->rows));
+	g->code = kanon_take(&g->scratch, g->ntypes, width * sizeof(*g->code));
+	g->in_start = kanon_take0(&g->scratch, (size_t) g->ntypes + 1, sizeof(*g->in_start));
+	g->near_start = kanon_take(&g->scratch, (size_t) g->ntypes + 1, sizeof(*g->near_start));
+	g->price = kanon_take(&g->scratch, g->ntypes, sizeof(*g->price));
+	g->reach = kanon_take(&g->scratch, g->ntypes, sizeof(*g->reach));
+	g->mark = kanon_take(&g->scratch, g->ntypes, sizeof(*g->mark));
+	if (status != KANON_OK || g->scratch.failed)
+		return status != KANON_OK ? status : KANON_NO_MEMORY;
+	for (uint32_t i = 0; i < g->ntypes; i++)
+	{
+		int64_t most = (int64_t) g->ntypes + 4;
+		int64_t rows = problem->rows[i];
+
+		g->rows[i] = rows <= most ? rows : most + (rows - most) % 2;
+		for (size_t c = 0; c < width; c++)
+			g->code[i * width + c] = problem->columns[c].code[i];
+		sum += (double) g->rows[i];
+		apart += (double) (rows - g->rows[i]);
+		if (kanon_step(&g->pace, width))
+			return KANON_CANCELLED;
+	}
+	g->fine = GROUPS_FINE * (1 + 3 * g->grid.all_cost);
+	g->nudged = NUDGED;
+	g->nudge = 2 * NUDGED / sum;
+	status = groups_cost(g, KANON_NONE, &own);
+	if (status != KANON_OK)
+		return status;
+	g->base = apart * own.cost;
+	g->cutoff -= g->base;
+	return groups_begin(g);
+}
+
+/* ---- the release ---- */
+
+/* A class that shows what a pattern leaves of a type's values; its number. */
+static uint32_t
+add_class(const Groups *g, KanonPattern pattern, uint32_t type, KanonRelease *release)
+{
+	int n = g->problem->ncolumns;
+	KanonCell *cell = release->cells + (size_t) release->nclasses * (size_t) n;
+
+	for (int c = 0; c < n; c++)
+	{
+		bool shown = !kanon_has(pattern, c);
+		uint32_t code = shown ? g->problem->columns[c].code[type] : 0;
+
+		cell[c] = (KanonCell){shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING, code & KANON_MAX_TYPES};
+	}
+	release->classes[release->nclasses].pattern = pattern;
+	return release->nclasses++;
+}
+
+static void
+add_flow(KanonRelease *release, uint32_t type, uint32_t class, int64_t rows)
+{
+	release->flows[release->nflows++] = (KanonFlow){type, class, rows};
+}
+
+/* Classes of the groups chosen; what they leave of each type (left) is a class of its own, or fully suppressed. */
+static KanonStatus
+fill(Groups *g, int64_t *left, KanonRelease *release)
+{
+	KanonPattern all = kanon_pattern_all(g->problem->ncolumns);
+	uint32_t blank = add_class(g, all, 0, release);
+	GroupCost cost;
+	KanonStatus status = KANON_OK;
+
+	for (size_t e = 0; e < g->nchosen; e++)
+	{
+		const Group *group = &g->chosen[e];
+		KanonPattern differ = groups_differ(g, group);
+		uint32_t class;
+
+		if (group->n > 1 && kanon_is_none(differ))
+			continue;
+		cost.pattern = all;
+		if (group->n > 1)
+			status = groups_cost(g, differ, &cost);
+		if (status != KANON_OK)
+			return status;
+		class = kanon_same(cost.pattern, all) ? blank : add_class(g, cost.pattern, group->type[0], release);
+		for (uint32_t i = 0; i < group->n; i++)
+		{
+			add_flow(release, group->type[i], class, g->times[e]);
+			left[group->type[i]] -= g->times[e];
+		}
+	}
+	status = groups_cost(g, KANON_NONE, &cost);
+	for (uint32_t i = 0; i < g->ntypes && status == KANON_OK; i++)
+		if (left[i] != 0)
+			add_flow(release, i,
+					 kanon_same(cost.pattern, all) ? blank : add_class(g, cost.pattern, i, release), left[i]);
+	return status;
+}
+
+/* Fewer than two rows that are fully suppressed are dropped if they are to be. */
+static void
+drop_one(const Groups *g, KanonRelease *release)
+{
+	int64_t rows = 0;
+
+	for (size_t i = 0; i < release->nflows; i++)
+		rows += release->flows[i].class_ == 0 ? release->flows[i].rows : 0;
+	for (size_t i = 0; i < release->nflows && rows == 1 && g->problem->residual == KANON_RESIDUAL_DROP; i++)
+		if (release->flows[i].class_ == 0)
+			release->flows[i].class_ = KANON_DROPPED;
+}
+
+static KanonStatus
+make_release(Groups *g, KanonRelease *release)
+{
+	KanonEnv *env = g->env;
+	size_t nclasses = g->nchosen + g->ntypes + 1;
+	int64_t *left = kanon_take(&g->scratch, g->ntypes, sizeof(*left));
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	release->classes = kanon_alloc0(env, nclasses, sizeof(*release->classes));
+	release->cells = kanon_alloc0(env, nclasses, (size_t) g->problem->ncolumns * sizeof(*release->cells));
+	release->flows = kanon_alloc0(env, 3 * g->nchosen + g->ntypes, sizeof(*release->flows));
+	if (left == NULL || release->classes == NULL || release->cells == NULL || release->flows == NULL)
+		return KANON_NO_MEMORY;
+	memcpy(left, g->problem->rows, g->ntypes * sizeof(*left));
+	status = fill(g, left, release);
+	drop_one(g, release);
+	return status;
+}
+
+/* Greedy's release, and a better one if there is one. */
+static KanonStatus
+solve(Groups *g, const IlpStart *start, IlpResult *result, KanonReport *report)
+{
+	KanonStatus status = ilp_greedy(g->problem, &g->grid, start, result, report);
+
+	if (status != KANON_OK || g->problem->ntypes == 0)
+		return status;
+	g->pace.cost = result->cost * g->grid.unit;
+	g->pace.bounded = result->cost < INFINITY;
+	g->cutoff = INFINITY;
+	if (result->cost < INFINITY)
+		g->cutoff = groups_below(g, result->cost - g->problem->gap * result->cost);
+	kanon_pace_open(&g->pace, "matching");
+	status = prepare(g);
+	if (status == KANON_OK)
+		status = groups_program(g);
+	if (status == KANON_TOO_LARGE)
+		snprintf(report->detail, sizeof(report->detail), "the mask has too many patterns");
+	else if (status != KANON_OK)
+		snprintf(report->detail, sizeof(report->detail), "%s", g->text);
+	if (status == KANON_OK && g->found && g->cost + g->base < result->cost)
+	{
+		IlpResult mine = {.cost = g->cost + g->base};
+
+		status = make_release(g, &mine.release);
+		if (status != KANON_OK)
+		{
+			kanon_release_free(g->problem, &mine.release);
+			return status;
+		}
+		kanon_release_free(g->problem, &result->release);
+		*result = mine;
+	}
+	return status;
+}
+
+KanonStatus
+groups_solve_limited(const KanonProblem *problem, const IlpStart *start, uint64_t most, KanonRelease *release,
+					 KanonReport *report)
+{
+	KanonEnv *env = problem->env;
+	Groups g = {.problem = problem,
+				.env = env,
+				.scratch = {.env = env},
+				.strict = kanon_rest_strict(problem),
+				.first = -INFINITY};
+	IlpResult result = {.cost = INFINITY};
+	double begin = env->now(env->arg);
+	int64_t rows = 0;
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		rows += problem->rows[i];
+	if (problem->k != 2)
+	{
+		snprintf(report->detail, sizeof(report->detail), "matching is for k = 2 only");
+		return KANON_TOO_LARGE;
+	}
+	if (g.strict && rows == 1)
+	{
+		snprintf(report->detail, sizeof(report->detail),
+				 "no release leaves none or at least k rows fully suppressed");
+		return KANON_INFEASIBLE;
+	}
+	kanon_pace_limit(&g.pace, problem, "matching");
+	g.pace.most = most;
+	kanon_instances_grid(problem, &g.grid);
+	status = solve(&g, start, &result, report);
+	if (status == KANON_OK && result.cost == INFINITY)
+	{
+		snprintf(report->detail, sizeof(report->detail), "time was up before a release was found");
+		status = KANON_NOT_FOUND;
+	}
+	if (status == KANON_OK)
+		status = ilp_conclude(problem, &g.grid, &result,
+							  fmin(groups_round_up(&g, g.bound) + g.base, result.cost), release, report);
+	report->nodes = g.nodes;
+	report->seconds = env->now(env->arg) - begin;
+	kanon_release_free(problem, &result.release);
+	kanon_mask_close(g.index);
+	kanon_free(env, g.patterns);
+	kanon_free(env, g.odd_end.v);
+	kanon_free(env, g.odd_type.v);
+	kanon_free(env, g.near.v);
+	kanon_scratch_free(&g.scratch);
+	return status;
+}
+
+KanonStatus
+kanon_solve_matching(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	if (kanon_by_types(problem))
+		return ruled_solve(problem, kanon_solve_matching, 0, release, report);
+	return groups_solve_limited(problem, NULL, 0, release, report);
+}

@@ -1,0 +1,164 @@
+/*
+ * groups.h: k = 2 as a partition of the rows into pairs and triples (groups.c).
+ */
+#ifndef KANON_GROUPS_H
+#define KANON_GROUPS_H
+
+#include <math.h>
+
+#include "pattern/program/flow.h"
+
+/* Rounding: of whole costs; of reduced costs in GLPK, and in a sum. */
+#define GROUPS_EPS 1e-7
+#define GROUPS_GLPK 1e-9
+#define GROUPS_FINE 1e-12
+
+/* Rows that become a class: two or three, or one, where a row may stay alone. */
+typedef struct Group
+{
+	uint32_t type[3]; /* [n] ascending, each as often as rows of it are there */
+	uint32_t n;
+	double cost; /* of all its rows, in units of the grid */
+} Group;
+
+/* What it costs a row to show nothing of the columns in which its group differs. */
+typedef struct GroupCost
+{
+	KanonPattern differ;
+	KanonPattern pattern; /* the cheapest that is allowed */
+	double cost;
+} GroupCost;
+
+typedef struct Groups
+{
+	const KanonProblem *problem;
+	KanonEnv *env;
+	KanonScratch scratch;
+	KanonPace pace;
+	KanonInstances grid; /* of the costs; no instances */
+	uint32_t ntypes;
+	int64_t *rows;  /* [ntypes] no more of a type than could be of use, and as odd as all of them */
+	uint32_t *code; /* [ntypes * ncolumns] by type */
+
+	KanonMaskIndex *index;
+	KanonPattern *patterns; /* all that are allowed, cheapest first; NULL: not asked for so far */
+	size_t npatterns;
+	GroupCost *known; /* [nslots] hash table; cost < 0: empty */
+	size_t nknown;
+	size_t nslots;
+
+	/* columns of the linear program; the first ntypes are of one row */
+	Group *group;
+	size_t ngroups;
+	size_t room;
+	size_t *place; /* [nplaces] hash table of the groups; SIZE_MAX: empty */
+	size_t nplaces;
+	double *used; /* [used_room] the solution */
+	size_t used_room;
+
+	/* sets of types with an odd number of rows: a group with an odd number of these goes out, or is of three */
+	size_t nodd;
+	IlpList odd_end; /* [nodd] into odd_type: where each ends */
+	IlpList odd_type;
+	size_t *in_start; /* [ntypes + 1] the same by type */
+	uint32_t *in;     /* ascending */
+	size_t in_room;
+
+	/* the dual solution, and what is worked out of it */
+	double *price;  /* [ntypes] of a row */
+	double *weight; /* [weight_room] of an odd set, >= 0 */
+	size_t weight_room;
+	double *reach; /* [ntypes] price and weights of the sets that a type is in */
+
+	/* pricing's own */
+	IlpList near;       /* types j > i, by type i, that may be in a triple with i */
+	size_t *near_start; /* [ntypes + 1] */
+	uint32_t *mark;     /* [ntypes] */
+
+	/*
+	 * Many partitions cost the same, and linear programs go from one to the next
+	 * without getting ahead: so at first a pair costs up to this more, at random, and
+	 * a triple half of what its pairs do.  nudged: of all rows together at most.
+	 */
+	double nudge;
+	double nudged;
+	double fine;   /* of reduced costs */
+	bool strict;   /* no row may stay alone */
+	double bound;  /* proven, in units of the grid */
+	double first;  /* the first one; -INFINITY: none yet */
+	double cutoff; /* only what costs at most so much is of use */
+	double base;   /* of the rows of a type that it need not know: what is above and below is without it */
+
+	/* the best partition found */
+	bool found;
+	Group *chosen;
+	int64_t *times; /* [nchosen] how often it has each */
+	size_t nchosen;
+	double cost;
+
+	int64_t nodes;
+	char text[120]; /* GLPK's last words */
+} Groups;
+
+/* groups.c */
+
+/* Adds a group, if it is not there; *added counts. */
+extern KanonStatus groups_add(Groups *g, const Group *group, size_t *added);
+
+/* The groups that every program has: of one row, and of a type's own. */
+extern KanonStatus groups_begin(Groups *g);
+
+/* The solution at hand is of whole numbers: it is the best partition if it costs less. */
+extern KanonStatus groups_take(Groups *g);
+
+/* The largest cost that counts as better than `cost`, the least that is above a cutoff, a bound on the costs' grid. */
+static inline double
+groups_below(const Groups *g, double cost)
+{
+	return g->grid.integral ? cost - 1 + GROUPS_EPS : cost - 1e-9 * cost;
+}
+
+static inline double
+groups_beyond(const Groups *g, double cutoff)
+{
+	return g->grid.integral ? floor(cutoff + 1e-6) + 1 : cutoff;
+}
+
+static inline double
+groups_round_up(const Groups *g, double bound)
+{
+	return g->grid.integral ? ceil(bound - 1e-4) : bound;
+}
+
+/* kanon_solve_matching with a start (or NULL) and so much work at most (0: any), without rules beyond k. */
+extern KanonStatus groups_solve_limited(const KanonProblem *problem, const IlpStart *start, uint64_t most,
+										KanonRelease *release, KanonReport *report);
+
+/* groups_price.c */
+
+/* The cheapest pattern for rows that differ in these columns. */
+extern KanonStatus groups_cost(Groups *g, KanonPattern differ, GroupCost *cost);
+
+/* The columns in which the rows of a group differ. */
+extern KanonPattern groups_differ(const Groups *g, const Group *group);
+
+/* What a group costs more than it does (Groups.nudge). */
+extern double groups_nudge(const Groups *g, const Group *group);
+
+/*
+ * Adds groups whose reduced cost at the prices is below 0, the most useful of each
+ * type; with a gap above 0 all of those up to the gap, KANON_TOO_LARGE if they
+ * are too many.
+ */
+extern KanonStatus groups_price(Groups *g, double gap, size_t *added);
+
+/* The odd sets that hold an odd number of a group's rows: how many, into ids (room for all of them). */
+extern int groups_odd_of(const Groups *g, const Group *group, int *ids);
+
+/* groups_odd.c: odd sets that the solution at hand violates, added; how many in *added. */
+extern KanonStatus groups_odd_find(Groups *g, size_t *added);
+
+/* groups_lp.c: the best partition, or what is known of it when time is up. */
+extern KanonStatus groups_program(Groups *g);
+
+#endif

@@ -1,0 +1,481 @@
+/*
+ * groups_lp.c: the linear program over groups, by GLPK: columns are added where
+ * their price is good (groups_price.c), odd sets where they are violated
+ * (groups_odd.c), until there are none of either.
+ *
+ * In all that was tried the solution is then one of whole numbers, but for a few small
+ * tables: there all groups that could be part of a better one are listed, and GLPK
+ * branches.
+ */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pattern/exact/groups.h"
+#include "pattern/program/glpk_guard.h"
+#include "util/sort.h"
+
+#ifdef HAVE_GLPK
+
+/* What GLPK takes at least, and for a column or row: measured, on the safe side. */
+#define GLPK_BYTES ((size_t) 2 << 20)
+#define COLUMN_BYTES ((size_t) 1000)
+
+/* Rounds of odd sets that may raise nothing. */
+#define IDLE 20
+
+typedef struct Run
+{
+	GlpkGuard guard;
+	Groups *g;
+	glp_prob *lp;
+	size_t ncols; /* groups that are there */
+	size_t nsets; /* odd sets that are there */
+	int *ind;
+	double *val;
+	size_t row_room;
+} Run;
+
+/* Room for a row of all columns. */
+static bool
+row_room(Run *run)
+{
+	Groups *g = run->g;
+
+	return KANON_GROW(&g->scratch, &run->row_room, g->ngroups + g->nodd + g->ntypes + 4,
+					  KANON_ARRAY(run->ind), KANON_ARRAY(run->val)) &&
+		   KANON_GROW(&g->scratch, &g->used_room, g->ngroups, KANON_ARRAY(g->used)) &&
+		   KANON_GROW(&g->scratch, &g->weight_room, g->nodd, KANON_ARRAY(g->weight));
+}
+
+static KanonStatus
+memory_left(const Run *run)
+{
+	const Groups *g = run->g;
+	size_t bytes = GLPK_BYTES + COLUMN_BYTES * (g->ngroups + g->nodd + g->ntypes);
+
+	if (g->env->foreign == 0 || bytes <= g->env->foreign / 2)
+		return KANON_OK;
+	g->env->refused = bytes;
+	return KANON_NO_MEMORY;
+}
+
+/* The groups that are not there. */
+static KanonStatus
+add_columns(Run *run)
+{
+	Groups *g = run->g;
+	int at;
+
+	if (!row_room(run) || memory_left(run) != KANON_OK || g->ngroups > INT_MAX / 8)
+		return KANON_NO_MEMORY;
+	if (run->ncols == g->ngroups)
+		return KANON_OK;
+	at = glp_add_cols(run->lp, (int) (g->ngroups - run->ncols));
+	for (; run->ncols < g->ngroups; run->ncols++, at++)
+	{
+		const Group *group = &g->group[run->ncols];
+		int n = 0;
+		int nodd;
+		int *odd;
+
+		for (uint32_t i = 0; i < group->n; i++)
+		{
+			if (i > 0 && group->type[i] == group->type[i - 1])
+				run->val[n] += 1;
+			else
+			{
+				run->ind[++n] = (int) group->type[i] + 1;
+				run->val[n] = 1;
+			}
+		}
+		/* of the odd sets that have a row: the others get one with all columns */
+		odd = run->ind + n + 1;
+		nodd = groups_odd_of(g, group, odd);
+		for (int i = 0; i < nodd; i++)
+			if ((size_t) odd[i] < run->nsets)
+			{
+				run->ind[++n] = odd[i] + (int) g->ntypes + 1;
+				run->val[n] = 1;
+			}
+		glp_set_mat_col(run->lp, at, n, run->ind, run->val);
+		glp_set_obj_coef(run->lp, at, group->cost + groups_nudge(g, group));
+		glp_set_col_bnds(run->lp, at, GLP_LO, 0, 0);
+		if (kanon_step(&g->pace, 100))
+			return KANON_CANCELLED;
+	}
+	return KANON_OK;
+}
+
+/* The odd sets that are not there. */
+static KanonStatus
+add_sets(Run *run)
+{
+	Groups *g = run->g;
+	int at;
+
+	if (run->nsets == g->nodd)
+		return KANON_OK;
+	if (!row_room(run) || memory_left(run) != KANON_OK)
+		return KANON_NO_MEMORY;
+	at = glp_add_rows(run->lp, (int) (g->nodd - run->nsets));
+	for (; run->nsets < g->nodd; run->nsets++, at++)
+	{
+		size_t from = run->nsets == 0 ? 0 : g->odd_end.v[run->nsets - 1];
+		int n = 0;
+
+		memset(g->mark, 0, g->ntypes * sizeof(*g->mark));
+		for (size_t i = from; i < g->odd_end.v[run->nsets]; i++)
+			g->mark[g->odd_type.v[i]] = 1;
+		for (size_t e = 0; e < run->ncols; e++)
+		{
+			uint32_t within = 0;
+
+			for (uint32_t i = 0; i < g->group[e].n; i++)
+				within += g->mark[g->group[e].type[i]];
+			if (within % 2 != 0)
+			{
+				run->ind[++n] = (int) e + 1;
+				run->val[n] = 1;
+			}
+		}
+		glp_set_mat_row(run->lp, at, n, run->ind, run->val);
+		glp_set_row_bnds(run->lp, at, GLP_LO, 1, 0);
+		if (kanon_step(&g->pace, 4 * (uint64_t) run->ncols))
+			return KANON_CANCELLED;
+	}
+	return KANON_OK;
+}
+
+/* Each type has a row. */
+static KanonStatus
+load(Run *run)
+{
+	Groups *g = run->g;
+
+	run->ncols = 0;
+	run->nsets = 0;
+	run->lp = glp_create_prob();
+	glp_set_obj_dir(run->lp, GLP_MIN);
+	glp_add_rows(run->lp, (int) g->ntypes);
+	for (uint32_t i = 0; i < g->ntypes; i++)
+		glp_set_row_bnds(run->lp, (int) i + 1, GLP_FX, (double) g->rows[i], (double) g->rows[i]);
+	return add_columns(run);
+}
+
+/*
+ * The basis of a partition: rows of a type are with one another, others in the
+ * cheapest pair that is left for them, or alone.
+ */
+static KanonStatus
+start(Run *run)
+{
+	Groups *g = run->g;
+	KanonKeyed *order = kanon_take(&g->scratch, g->ngroups, 2 * sizeof(*order));
+	int64_t *left = kanon_take(&g->scratch, g->ntypes, sizeof(*left));
+	size_t n = 0;
+
+	if (order == NULL || left == NULL)
+		return KANON_NO_MEMORY;
+	memcpy(left, g->rows, g->ntypes * sizeof(*left));
+	for (size_t e = 0; e < g->ngroups; e++)
+	{
+		const Group *group = &g->group[e];
+
+		glp_set_col_stat(run->lp, (int) e + 1, GLP_NL);
+		if (group->n == 2 && group->type[0] == group->type[1])
+			glp_set_col_stat(run->lp, (int) e + 1, GLP_BS);
+		else if (group->n == 1 && g->rows[group->type[0]] == 1)
+			glp_set_col_stat(run->lp, (int) e + 1, GLP_BS);
+		else if (group->n == 2)
+			order[n++] = (KanonKeyed){group->cost, (uint32_t) e};
+	}
+	kanon_sort(order, order + n, n, sizeof(*order), kanon_compare_keyed, NULL);
+	for (size_t i = 0; i < n; i++)
+	{
+		const Group *group = &g->group[order[i].item];
+		uint32_t a = group->type[0];
+		uint32_t b = group->type[1];
+
+		if (left[a] == 0 || left[b] == 0 || (g->rows[a] > 1 && g->rows[b] > 1))
+			continue;
+		left[a]--;
+		left[b]--;
+		/* of two rows of their own one stays where it is, for nothing, that there is a basis */
+		glp_set_col_stat(run->lp, (int) order[i].item + 1, GLP_BS);
+		glp_set_col_stat(run->lp, (int) (g->rows[a] > 1 ? b : a) + 1, GLP_NL);
+	}
+	for (uint32_t i = 0; i < g->ntypes; i++)
+		glp_set_row_stat(run->lp, (int) i + 1, GLP_NS);
+	kanon_drop(&g->scratch, order);
+	kanon_drop(&g->scratch, left);
+	return KANON_OK;
+}
+
+/* The solution at hand and its prices. */
+static void
+read_solution(Run *run)
+{
+	Groups *g = run->g;
+
+	for (size_t e = 0; e < g->ngroups; e++)
+		g->used[e] = glp_get_col_prim(run->lp, (int) e + 1);
+	for (uint32_t i = 0; i < g->ntypes; i++)
+		g->price[i] = glp_get_row_dual(run->lp, (int) i + 1);
+	for (size_t s = 0; s < g->nodd; s++)
+		g->weight[s] = fmax(0, glp_get_row_dual(run->lp, (int) (g->ntypes + s) + 1));
+}
+
+/*
+ * What the prices prove: no reduced cost is below 0 but by rounding, GLPK's of the groups
+ * that are there or that of a sum of those that are not; it may count for every row.
+ */
+static double
+proven(Run *run)
+{
+	const Groups *g = run->g;
+	double sum = 0;
+	double rows = 0;
+	double below = g->fine;
+
+	for (uint32_t i = 0; i < g->ntypes; i++)
+	{
+		sum += g->price[i] * (double) g->rows[i];
+		rows += (double) g->rows[i];
+	}
+	for (size_t s = 0; s < g->nodd; s++)
+		sum += g->weight[s];
+	for (size_t e = 0; e < g->ngroups; e++)
+	{
+		const Group *group = &g->group[e];
+		double reduced = group->cost + groups_nudge(g, group);
+		int nodd = groups_odd_of(g, group, run->ind);
+
+		for (uint32_t i = 0; i < group->n; i++)
+			reduced -= g->price[group->type[i]];
+		for (int i = 0; i < nodd; i++)
+			reduced -= g->weight[run->ind[i]];
+		below = fmax(below, -reduced / group->n);
+	}
+	return sum - g->nudged - below * rows;
+}
+
+static bool
+is_whole(const Groups *g)
+{
+	for (size_t e = 0; e < g->ngroups; e++)
+		if (fabs(g->used[e] - rint(g->used[e])) > 1e-6)
+			return false;
+	return true;
+}
+
+static void
+on_tree(glp_tree *tree, void *info)
+{
+	Run *run = info;
+	Groups *g = run->g;
+	int total;
+
+	glp_ios_tree_size(tree, NULL, NULL, &total);
+	g->nodes = total;
+	if (kanon_step(&g->pace, KANON_STEPS / 8))
+		run->guard.cancelled = true;
+	if (glpk_is_spent(&run->guard) || run->guard.cancelled || g->pace.late)
+		glp_ios_terminate(tree);
+}
+
+/* The best partition of the groups that are there; *complete: there is no better one. */
+static KanonStatus
+branch(Run *run, bool *complete)
+{
+	Groups *g = run->g;
+	glp_iocp parm;
+	KanonStatus status;
+
+	glp_init_iocp(&parm);
+	parm.tol_obj = GLPK_SAME;
+	parm.cb_func = on_tree;
+	parm.cb_info = run;
+	for (size_t e = 0; e < g->ngroups; e++)
+		glp_set_col_kind(run->lp, (int) e + 1, GLP_IV);
+	status = glpk_branch(&run->guard, run->lp, &parm, complete);
+	if (status != KANON_OK)
+		return status;
+	if (glp_mip_status(run->lp) == GLP_OPT || glp_mip_status(run->lp) == GLP_FEAS)
+	{
+		for (size_t e = 0; e < g->ngroups; e++)
+			g->used[e] = glp_mip_col_val(run->lp, (int) e + 1);
+		status = groups_take(g);
+	}
+	return status;
+}
+
+/*
+ * Odd sets do not do: a partition into what is there, then one into all that could be
+ * in a better one.
+ */
+static KanonStatus
+finish(Run *run)
+{
+	Groups *g = run->g;
+	double gap;
+	size_t added;
+	bool complete;
+	KanonStatus status = branch(run, &complete);
+
+	gap = g->cutoff - g->bound + GROUPS_EPS;
+	if (status != KANON_OK || g->pace.late || gap <= 0)
+		return status;
+	glp_delete_prob(run->lp);
+	status = groups_begin(g);
+	if (status == KANON_OK)
+		status = groups_price(g, gap, &added);
+	if (status == KANON_TOO_LARGE || (status == KANON_OK && g->pace.late))
+		return KANON_OK;
+	if (status == KANON_OK)
+		status = load(run);
+	if (status == KANON_OK)
+		status = add_sets(run);
+	if (status == KANON_OK)
+		status = start(run);
+	if (status == KANON_OK)
+		status = glpk_relax(&run->guard, run->lp, GLP_PRIMAL);
+	if (status != KANON_OK || g->pace.late)
+		return status;
+	status = branch(run, &complete);
+	if (status == KANON_OK && complete && !g->grid.wide)
+		g->bound = fmax(g->bound, groups_beyond(g, g->cutoff));
+	return status;
+}
+
+/* The costs as they are. */
+static void
+stop_nudging(Run *run)
+{
+	Groups *g = run->g;
+
+	g->nudge = 0;
+	g->nudged = 0;
+	for (size_t e = 0; e < g->ngroups; e++)
+		glp_set_obj_coef(run->lp, (int) e + 1, g->group[e].cost);
+}
+
+/* The linear program over all groups, within the odd sets that are there. */
+static KanonStatus
+relax(Run *run, int method)
+{
+	Groups *g = run->g;
+	size_t added = 1;
+	KanonStatus status = KANON_OK;
+
+	while (status == KANON_OK && added > 0)
+	{
+		status = glpk_relax(&run->guard, run->lp, method);
+		if (status != KANON_OK || g->pace.late)
+			return status;
+		read_solution(run);
+		status = groups_price(g, 0, &added);
+		/* not all were looked at, so that nothing is proven by their prices */
+		if (status == KANON_OK && g->pace.late)
+			return status;
+		if (status == KANON_OK)
+			status = add_columns(run);
+		method = GLP_PRIMAL;
+	}
+	if (status == KANON_OK)
+		g->bound = fmax(g->bound, proven(run));
+	g->pace.bound = (groups_round_up(g, g->bound) + g->base) * g->grid.unit;
+	if (g->first == -INFINITY)
+		g->first = g->bound;
+	kanon_pace_gap(&g->pace, g->first, g->bound, g->found ? fmin(g->cutoff, g->cost) : g->cutoff);
+	return status;
+}
+
+/* Odd sets are added until the solution is one of whole numbers; *done: nothing is left to find. */
+static KanonStatus
+tighten(Run *run, bool *done)
+{
+	Groups *g = run->g;
+	int method = GLP_PRIMAL;
+	int idle = 0;
+	double raised = -INFINITY;
+	size_t added = 1;
+	KanonStatus status = KANON_OK;
+
+	*done = false;
+	while (added > 0 && idle < IDLE)
+	{
+		status = relax(run, method);
+		*done = status != KANON_OK || g->pace.late || groups_round_up(g, g->bound) > g->cutoff;
+		if (*done)
+			return status;
+		if (is_whole(g))
+		{
+			*done = g->grid.integral || g->nudge == 0;
+			status = groups_take(g);
+			/* of no more than rounding the cost is above what is proven */
+			if (*done && g->found &&
+				g->cost - g->bound < g->nudged + kanon_instances_slack(&g->grid, g->cost))
+				g->bound = g->cost;
+			return status;
+		}
+		idle = glp_get_obj_val(run->lp) > raised + GROUPS_EPS ? 0 : idle + 1;
+		raised = fmax(raised, glp_get_obj_val(run->lp));
+		status = groups_odd_find(g, &added);
+		if (status == KANON_OK)
+			status = add_sets(run);
+		if (status != KANON_OK)
+			return status;
+		method = GLP_DUALP;
+	}
+	return KANON_OK;
+}
+
+/* What runs inside the frame of the jump: calls to GLPK, and memory of the scratch. */
+static KanonStatus
+solve(void *arg)
+{
+	Run *run = arg;
+	Groups *g = run->g;
+	size_t added;
+	bool done;
+	KanonStatus status;
+
+	/* the nearest pairs: they are worth most where all rows are alone, or with those of their type */
+	for (uint32_t i = 0; i < g->ntypes; i++)
+		g->price[i] = g->rows[i] == 1 ? g->group[i].cost : g->group[g->ntypes].cost / 2;
+	status = groups_price(g, 0, &added);
+	if (status == KANON_OK)
+		status = load(run);
+	if (status == KANON_OK)
+		status = start(run);
+	if (status == KANON_OK)
+		status = tighten(run, &done);
+	if (status != KANON_OK || done)
+		return status;
+	stop_nudging(run);
+	status = tighten(run, &done);
+	return status != KANON_OK || done ? status : finish(run);
+}
+
+KanonStatus
+groups_program(Groups *g)
+{
+	Run run = {.g = g, .guard = {.fine = GROUPS_GLPK}};
+	KanonStatus status = glpk_guarded(&run.guard, &g->pace, solve, &run);
+
+	snprintf(g->text, sizeof(g->text), "GLPK: %.100s", run.guard.text);
+	return status;
+}
+
+#else /* HAVE_GLPK */
+
+KanonStatus
+groups_program(Groups *g)
+{
+	snprintf(g->text, sizeof(g->text), "built without GLPK");
+	return KANON_UNAVAILABLE;
+}
+
+#endif /* HAVE_GLPK */

@@ -1,0 +1,266 @@
+/*
+ * ilp_privacy.c: the exact solver under privacy rules that are linear: greedy's
+ * release, the model of ilp_privacy_model.c for what is better, GLPK.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pattern/exact/ilp.h"
+#include "pattern/exact/ilp_privacy.h"
+#include "pattern/program/flow.h"
+#include "privacy/allowed.h"
+#include "model/mask.h"
+
+#ifdef HAVE_GLPK
+#include <limits.h>
+
+/* Kinds of rules that are linear. */
+#define TAKEN (1u << KANON_DISTINCT_L | 1u << KANON_ALPHA | 1u << KANON_SUBJECT)
+
+/* ---- GLPK ---- */
+
+static void
+load(const IlpPrivacy *model, glp_prob *lp)
+{
+	glp_set_obj_dir(lp, GLP_MIN);
+	glp_add_rows(lp, (int) model->rows.n);
+	glp_add_cols(lp, (int) model->columns.n);
+	for (int i = 1; i <= (int) model->rows.n; i++)
+		glp_set_row_bnds(lp, i, model->rows.v[i].type, model->rows.v[i].low, model->rows.v[i].high);
+	for (int j = 1; j <= (int) model->columns.n; j++)
+	{
+		const IlpLine *column = &model->columns.v[j];
+
+		glp_set_col_bnds(lp, j, GLP_DB, 0, column->high);
+		glp_set_obj_coef(lp, j, column->cost);
+		glp_set_col_kind(lp, j, column->whole ? GLP_IV : GLP_CV);
+	}
+	glp_load_matrix(lp, (int) model->nentries, model->entry_row, model->entry_column, model->entry);
+}
+
+static void
+on_tree(glp_tree *tree, void *info)
+{
+	IlpPrivacy *model = info;
+	glp_prob *lp = glp_ios_get_prob(tree);
+	double best = model->cutoff;
+	int node = glp_ios_best_node(tree);
+	int total;
+
+	glp_ios_tree_size(tree, NULL, NULL, &total);
+	model->nodes = total;
+	if (node != 0)
+		model->bound = fmax(model->bound, glp_ios_node_bound(tree, node));
+	if (glp_mip_status(lp) == GLP_FEAS)
+		best = fmin(best, glp_mip_obj_val(lp));
+	kanon_pace_gap(model->pace, model->root, model->bound, best);
+	if (kanon_step(model->pace, KANON_STEPS / 8))
+		model->guard.cancelled = true;
+	if (glpk_is_spent(&model->guard) || model->guard.cancelled || model->pace->late ||
+		(model->max_nodes > 0 && total >= model->max_nodes))
+		glp_ios_terminate(tree);
+}
+
+/* What runs inside the frame of the jump: calls to GLPK only. */
+static KanonStatus
+run_glpk(void *arg)
+{
+	IlpPrivacy *model = arg;
+	size_t npairs = model->instances->start[model->instances->n] + model->problem->ntypes;
+	glp_prob *lp = glp_create_prob();
+	KanonStatus status;
+	glp_iocp parm;
+
+	load(model, lp);
+	status = glpk_relax(&model->guard, lp, GLP_DUALP);
+	if (status != KANON_OK || model->pace->late)
+		return status;
+	if (glp_get_status(lp) == GLP_NOFEAS)
+	{
+		model->complete = true;
+		return KANON_OK;
+	}
+	model->root = model->bound = glp_get_obj_val(lp);
+	glp_init_iocp(&parm);
+	parm.br_tech = GLP_BR_PCH;
+	parm.bt_tech = GLP_BT_BLB;
+	parm.tol_obj = GLPK_SAME;
+	parm.gmi_cuts = GLP_ON;
+	parm.mir_cuts = GLP_ON;
+	parm.mip_gap = model->problem->gap;
+	parm.cb_func = on_tree;
+	parm.cb_info = model;
+	status = glpk_branch(&model->guard, lp, &parm, &model->complete);
+	if (status != KANON_OK)
+		return status;
+	model->found = glp_mip_status(lp) == GLP_OPT || glp_mip_status(lp) == GLP_FEAS;
+	for (size_t p = 0; p < npairs && model->found; p++)
+		model->solution[p] = rint(glp_mip_col_val(lp, model->first_x + (int) p));
+	return KANON_OK;
+}
+
+/* ---- the release ---- */
+
+/* The fully suppressed rows: a class if they may be one, or left out. */
+static bool
+rest_is_class(IlpPrivacy *model, const int64_t *counts, int64_t rows)
+{
+	const KanonProblem *problem = model->problem;
+
+	return problem->residual != KANON_RESIDUAL_DROP ||
+		   kanon_class_allowed(problem, model->all, counts, problem->ntypes, rows);
+}
+
+static KanonStatus
+make_release(IlpPrivacy *model, KanonRelease *release)
+{
+	const KanonProblem *problem = model->problem;
+	const KanonInstances *instances = model->instances;
+	KanonEnv *env = problem->env;
+	size_t pairs = instances->start[instances->n];
+	size_t width = (size_t) problem->ncolumns;
+	int64_t *counts = kanon_alloc0(env, problem->ntypes, sizeof(int64_t));
+	int64_t rest = 0;
+	uint32_t f = 0;
+	bool suppressed;
+
+	memset(release, 0, sizeof(*release));
+	release->classes = kanon_alloc0(env, (size_t) instances->n + 1, sizeof(KanonClass));
+	release->cells = kanon_alloc0(env, (size_t) instances->n + 1, width * sizeof(KanonCell));
+	release->flows = kanon_alloc(env, pairs + problem->ntypes, sizeof(KanonFlow));
+	if (counts == NULL || release->classes == NULL || release->cells == NULL || release->flows == NULL)
+	{
+		kanon_free(env, counts);
+		return KANON_NO_MEMORY;
+	}
+	release->nclasses = instances->n + 1;
+	release->nflows = pairs + problem->ntypes;
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		rest += counts[i] = (int64_t) model->solution[pairs + i];
+	suppressed = rest_is_class(model, counts, rest);
+	kanon_free(env, counts);
+	for (size_t p = 0; p < pairs + problem->ntypes; p++)
+	{
+		while (f < instances->n && p >= instances->start[f + 1])
+			f++;
+		release->flows[p] =
+			(KanonFlow){ilp_privacy_type(model, p), f == instances->n && !suppressed ? KANON_DROPPED : f,
+						(int64_t) model->solution[p]};
+	}
+	for (f = 0; f <= instances->n; f++)
+	{
+		KanonPattern pattern =
+			f < instances->n ? instances->pattern[f] : kanon_pattern_all(problem->ncolumns);
+
+		release->classes[f].pattern = pattern;
+		for (int c = 0; c < problem->ncolumns; c++)
+			if (!kanon_has(pattern, c))
+				release->cells[f * width + (size_t) c] =
+					(KanonCell){KANON_SHOW_VALUE,
+								problem->columns[c].code[instances->type[instances->start[f]]] & 0x1fffffff};
+	}
+	return KANON_OK;
+}
+
+/* Arrays by row type and by pair. */
+static bool
+take_memory(IlpPrivacy *model, size_t npairs)
+{
+	const KanonProblem *problem = model->problem;
+
+	model->order = kanon_take(&model->memory, problem->ntypes, sizeof(uint32_t));
+	model->scratch = kanon_take(&model->memory, problem->ntypes, sizeof(uint32_t));
+	model->all = kanon_take(&model->memory, problem->ntypes, sizeof(uint32_t));
+	model->solution = kanon_take(&model->memory, npairs, sizeof(double));
+	for (uint32_t i = 0; i < problem->ntypes && !model->memory.failed; i++)
+		model->all[i] = i;
+	return !model->memory.failed;
+}
+
+/* The model's solution takes the place of what is worse. */
+static KanonStatus
+take_solution(IlpPrivacy *model, size_t npairs, IlpResult *best)
+{
+	KanonStatus status;
+
+	kanon_release_free(model->problem, &best->release);
+	status = make_release(model, &best->release);
+	best->cost = 0;
+	for (size_t p = 0; p < npairs; p++)
+		best->cost += model->solution[p] * model->columns.v[model->first_x + (int) p].cost;
+	return status;
+}
+
+KanonStatus
+ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, int64_t max_nodes,
+				  IlpResult *best, double *bound, int64_t *nodes, KanonReport *report)
+{
+	size_t npairs = instances->start[instances->n] + problem->ntypes;
+	KanonPace pace;
+	IlpPrivacy model = {.memory = {.env = problem->env},
+						.problem = problem,
+						.instances = instances,
+						.pace = &pace,
+						.max_nodes = max_nodes,
+						.bound = -INFINITY,
+						.cutoff = instances->integral
+									  ? best->cost - 1
+									  : best->cost - 1e-9 * fmax(instances->least, fabs(best->cost))};
+	KanonStatus status = KANON_OK;
+
+	if ((kanon_privacy_kinds(problem->privacy) & ~TAKEN) != 0)
+		return KANON_UNSUPPORTED;
+	kanon_pace_limit(&pace, problem, "solve");
+	if (best->cost == INFINITY)
+		model.cutoff = INFINITY;
+	if (!take_memory(&model, npairs))
+		status = KANON_NO_MEMORY;
+	else
+	{
+		ilp_privacy_build(&model);
+		status = model.memory.failed ? KANON_NO_MEMORY : model.cancelled ? KANON_CANCELLED : KANON_OK;
+	}
+	if (status == KANON_OK && (model.coarse || model.nentries > ILP_PRIVACY_ENTRIES))
+		status = KANON_TOO_LARGE;
+	if (status == KANON_OK && !pace.late)
+	{
+		status = glpk_guarded(&model.guard, &pace, run_glpk, &model);
+		if (status == KANON_BROKEN)
+			snprintf(report->detail, sizeof(report->detail), "GLPK: %s", model.guard.text);
+	}
+	*nodes += model.nodes;
+	if (status == KANON_OK)
+	{
+		/* (that there is nothing at all has nothing to do with costs) */
+		bool proves = !instances->wide || (!model.found && model.cutoff == INFINITY);
+
+		if (proves)
+			*bound = fmax(*bound, instances->integral ? ceil(model.bound - 1e-4) : model.bound);
+		if (model.found)
+			status = take_solution(&model, npairs, best);
+		if (model.complete && proves)
+			*bound = best->cost;
+		*bound = fmin(*bound, best->cost);
+	}
+	kanon_scratch_free(&model.memory);
+	return status;
+}
+
+#else /* HAVE_GLPK */
+
+KanonStatus
+ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, int64_t max_nodes,
+				  IlpResult *best, double *bound, int64_t *nodes, KanonReport *report)
+{
+	(void) problem;
+	(void) instances;
+	(void) max_nodes;
+	(void) best;
+	(void) bound;
+	(void) nodes;
+	(void) report;
+	return KANON_UNAVAILABLE;
+}
+
+#endif /* HAVE_GLPK */

@@ -1,0 +1,474 @@
+/*
+ * program_model.c: the arrays of the model: building, transposing, compacting and
+ * splitting it.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pattern/program/program_model.h"
+#include "util/sort.h"
+#include "util/hash.h"
+
+bool
+ilp_list_add(KanonEnv *env, IlpList *list, uint32_t value)
+{
+	if (!kanon_enlarge(env, &list->v, &list->room, list->n + 1, sizeof(*list->v)))
+		return false;
+	list->v[list->n++] = value;
+	return true;
+}
+
+static void
+drop_transpose(IlpModel *model)
+{
+	kanon_drop(&model->scratch, model->opt);
+	kanon_drop(&model->scratch, model->opt_start);
+	model->opt_start = NULL;
+	model->opt = NULL;
+}
+
+void
+ilp_model_free(IlpModel *model)
+{
+	if (model->env == NULL)
+		return;
+	kanon_scratch_free(&model->scratch);
+	memset(model, 0, sizeof(*model));
+}
+
+/* Room for m types, nf instances and that many pairs. */
+bool
+ilp_model_alloc(IlpModel *model, uint32_t m, uint32_t nf, size_t pairs)
+{
+	KanonScratch *scratch = &model->scratch;
+
+	scratch->env = model->env;
+	model->n = kanon_take(scratch, m, sizeof(*model->n));
+	model->c = kanon_take(scratch, m, sizeof(*model->c));
+	model->id = kanon_take(scratch, nf, sizeof(*model->id));
+	model->w = kanon_take(scratch, nf, sizeof(*model->w));
+	model->start = kanon_take0(scratch, (size_t) nf + 1, sizeof(*model->start));
+	model->type = kanon_take(scratch, pairs, sizeof(*model->type));
+	return !scratch->failed;
+}
+
+/* The fully suppressed rows as an instance of all types, at the end. */
+static void
+add_rest(const KanonInstances *instances, IlpModel *model)
+{
+	size_t pairs = model->start[model->nf];
+
+	model->id[model->nf] = instances->n;
+	model->w[model->nf] = instances->all_cost;
+	for (uint32_t i = 0; i < model->m; i++)
+		model->type[pairs++] = i;
+	model->start[++model->nf] = pairs;
+}
+
+KanonStatus
+ilp_model_build(const KanonProblem *problem, const KanonInstances *instances, bool with_rest, KanonPace *pace,
+				IlpModel *model)
+{
+	size_t pairs = instances->start[instances->n];
+
+	memset(model, 0, sizeof(*model));
+	model->env = problem->env;
+	model->k = problem->k;
+	model->integral = instances->integral;
+	model->least = instances->least;
+	model->wide = instances->wide;
+	if (!ilp_model_alloc(model, problem->ntypes, instances->n + with_rest,
+						 pairs + (with_rest ? problem->ntypes : 0)))
+	{
+		ilp_model_free(model);
+		return KANON_NO_MEMORY;
+	}
+	model->m = problem->ntypes;
+	for (uint32_t i = 0; i < model->m; i++)
+	{
+		model->n[i] = problem->rows[i];
+		model->c[i] = instances->all_cost;
+	}
+	model->nf = instances->n;
+	for (uint32_t f = 0; f < model->nf; f++)
+	{
+		model->id[f] = f;
+		model->w[f] = instances->cost[f];
+		model->start[f] = instances->start[f];
+	}
+	model->start[model->nf] = pairs;
+	memcpy(model->type, instances->type, pairs * sizeof(*model->type));
+	if (with_rest)
+		add_rest(instances, model);
+	if (kanon_step(pace, (int64_t) pairs))
+	{
+		ilp_model_free(model);
+		return KANON_CANCELLED;
+	}
+	return KANON_OK;
+}
+
+KanonStatus
+ilp_model_transpose(IlpModel *model, KanonPace *pace)
+{
+	KanonEnv *env = model->env;
+	size_t pairs = model->start[model->nf];
+	KanonKeyed *order = kanon_alloc(env, model->nf, 2 * sizeof(*order));
+
+	drop_transpose(model);
+	model->opt_start = kanon_take0(&model->scratch, (size_t) model->m + 2, sizeof(*model->opt_start));
+	model->opt = kanon_take(&model->scratch, pairs, sizeof(*model->opt));
+	if (order == NULL || model->opt_start == NULL || model->opt == NULL)
+	{
+		kanon_free(env, order);
+		drop_transpose(model);
+		return KANON_NO_MEMORY;
+	}
+	for (uint32_t f = 0; f < model->nf; f++)
+		order[f] = (KanonKeyed){model->w[f], f};
+	kanon_sort(order, order + model->nf, model->nf, sizeof(*order), kanon_compare_keyed, NULL);
+	/* places shifted by two, so that filling leaves them right */
+	for (size_t p = 0; p < pairs; p++)
+		if (model->type[p] + 2 <= model->m)
+			model->opt_start[model->type[p] + 2]++;
+	for (uint32_t i = 2; i <= model->m; i++)
+		model->opt_start[i] += model->opt_start[i - 1];
+	for (uint32_t o = 0; o < model->nf; o++)
+	{
+		uint32_t f = order[o].item;
+
+		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
+			model->opt[model->opt_start[model->type[p] + 1]++] = f;
+	}
+	kanon_free(env, order);
+	return kanon_step(pace, (int64_t) pairs * 3) ? KANON_CANCELLED : KANON_OK;
+}
+
+typedef struct TypeOrder
+{
+	uint64_t hash;
+	uint32_t i;
+} TypeOrder;
+
+static int
+compare_type(const void *a, const void *b, void *arg)
+{
+	const TypeOrder *x = a;
+	const TypeOrder *y = b;
+
+	(void) arg;
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->i < y->i ? -1 : x->i > y->i;
+}
+
+static bool
+same_options(const IlpModel *model, uint32_t i, uint32_t j)
+{
+	size_t n = model->opt_start[i + 1] - model->opt_start[i];
+
+	return model->c[i] == model->c[j] && model->opt_start[j + 1] - model->opt_start[j] == n &&
+		   memcmp(model->opt + model->opt_start[i], model->opt + model->opt_start[j],
+				  n * sizeof(*model->opt)) == 0;
+}
+
+/*
+ * Merging is exact: the constraints see types of equal options only by the sum
+ * of their rows, and any flow of the sum can be divided among them.
+ */
+KanonStatus
+ilp_model_compact(IlpModel *model, const bool *dead, KanonPace *pace)
+{
+	KanonEnv *env = model->env;
+	uint32_t nf = 0;
+	size_t pairs = 0;
+	uint32_t *to = kanon_alloc(env, model->m, sizeof(*to));
+	TypeOrder *order = kanon_alloc(env, model->m, 2 * sizeof(*order));
+	uint32_t norder = 0;
+	uint32_t m = 0;
+	KanonStatus status = KANON_NO_MEMORY;
+
+	drop_transpose(model);
+	if (to == NULL || order == NULL)
+		goto done;
+	for (uint32_t f = 0; f < model->nf; f++)
+	{
+		size_t lo = model->start[f];
+		size_t n = model->start[f + 1] - lo;
+
+		if (dead != NULL && dead[f])
+			continue;
+		memmove(model->type + pairs, model->type + lo, n * sizeof(*model->type));
+		model->id[nf] = model->id[f];
+		model->w[nf] = model->w[f];
+		model->start[nf++] = pairs;
+		pairs += n;
+	}
+	model->nf = nf;
+	model->start[nf] = pairs;
+	if ((status = ilp_model_transpose(model, pace)) != KANON_OK)
+		goto done;
+	for (uint32_t i = 0; i < model->m; i++)
+	{
+		uint64_t hash = 0;
+
+		to[i] = UINT32_MAX;
+		if (model->opt_start[i] == model->opt_start[i + 1])
+		{
+			model->base += (double) model->n[i] * model->c[i];
+			continue;
+		}
+		for (size_t p = model->opt_start[i]; p < model->opt_start[i + 1]; p++)
+			hash += kanon_mix(model->opt[p]);
+		order[norder++] = (TypeOrder){hash, i};
+	}
+	kanon_sort(order, order + model->m, norder, sizeof(*order), compare_type, NULL);
+	for (uint32_t lo = 0, hi; lo < norder; lo = hi)
+	{
+		for (hi = lo + 1; hi < norder && order[hi].hash == order[lo].hash; hi++)
+			;
+		/* to[i] = the first type with the same options */
+		for (uint32_t a = lo; a < hi; a++)
+		{
+			if (to[order[a].i] != UINT32_MAX)
+				continue;
+			to[order[a].i] = order[a].i;
+			for (uint32_t b = a + 1; b < hi; b++)
+				if (to[order[b].i] == UINT32_MAX && same_options(model, order[a].i, order[b].i))
+					to[order[b].i] = order[a].i;
+		}
+	}
+	drop_transpose(model);
+	/* numbers of the types that stay; the first of a group has the smallest */
+	for (uint32_t i = 0; i < model->m; i++)
+	{
+		if (to[i] == UINT32_MAX)
+			continue;
+		if (to[i] == i)
+		{
+			model->n[m] = model->n[i];
+			model->c[m] = model->c[i];
+			if (model->price != NULL)
+				model->price[m] = model->price[i];
+			to[i] = m++;
+		}
+		else
+		{
+			to[i] = to[to[i]] | 0x80000000u;
+			model->n[to[i] & 0x7fffffffu] += model->n[i];
+		}
+	}
+	model->m = m;
+	pairs = 0;
+	for (uint32_t f = 0; f < nf; f++)
+	{
+		size_t lo = model->start[f];
+
+		model->start[f] = pairs;
+		for (size_t p = lo; p < model->start[f + 1]; p++)
+			if ((to[model->type[p]] & 0x80000000u) == 0)
+				model->type[pairs++] = to[model->type[p]];
+	}
+	model->start[nf] = pairs;
+	if (kanon_step(pace, (int64_t) pairs))
+		status = KANON_CANCELLED;
+done:
+	kanon_free(env, to);
+	kanon_free(env, order);
+	return status;
+}
+
+KanonStatus
+ilp_model_components(const IlpModel *model, uint32_t *part, uint32_t *nparts)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < model->m; i++)
+		part[i] = i;
+	for (uint32_t f = 0; f < model->nf; f++)
+	{
+		uint32_t root = UINT32_MAX;
+
+		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
+		{
+			uint32_t i = model->type[p];
+
+			while (part[i] != i)
+				i = part[i] = part[part[i]];
+			if (root == UINT32_MAX)
+				root = i;
+			else if (i < root)
+			{
+				part[root] = i;
+				root = i;
+			}
+			else
+				part[i] = root;
+		}
+	}
+	/* roots are the smallest of their part, so they are numbered first */
+	for (uint32_t i = 0; i < model->m; i++)
+	{
+		if (part[i] == i)
+			part[i] = n++ | 0x80000000u;
+		else
+			part[i] = part[part[i]];
+	}
+	for (uint32_t i = 0; i < model->m; i++)
+		part[i] &= 0x7fffffffu;
+	*nparts = n;
+	return KANON_OK;
+}
+
+/*
+ * `types` are those of whole components, ascending; id counts in `model`, which
+ * must be transposed.  `renumber` [m of the whole] is scratch.
+ */
+KanonStatus
+ilp_model_part(const IlpModel *model, const uint32_t *types, uint32_t ntypes, IlpModel *out,
+			   uint32_t *renumber)
+{
+	uint32_t nf = 0;
+	size_t pairs = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->env = model->env;
+	out->k = model->k;
+	out->integral = model->integral;
+	out->least = model->least;
+	out->wide = model->wide;
+	for (uint32_t j = 0; j < ntypes; j++)
+		renumber[types[j]] = j;
+	/* an instance belongs to the part of its first type: counted there */
+	for (uint32_t j = 0; j < ntypes; j++)
+		for (size_t p = model->opt_start[types[j]]; p < model->opt_start[types[j] + 1]; p++)
+		{
+			uint32_t f = model->opt[p];
+
+			if (model->type[model->start[f]] == types[j])
+			{
+				nf++;
+				pairs += model->start[f + 1] - model->start[f];
+			}
+		}
+	if (!ilp_model_alloc(out, ntypes, nf, pairs))
+	{
+		ilp_model_free(out);
+		return KANON_NO_MEMORY;
+	}
+	out->m = ntypes;
+	for (uint32_t j = 0; j < ntypes; j++)
+	{
+		out->n[j] = model->n[types[j]];
+		out->c[j] = model->c[types[j]];
+	}
+	pairs = 0;
+	for (uint32_t j = 0; j < ntypes; j++)
+		for (size_t p = model->opt_start[types[j]]; p < model->opt_start[types[j] + 1]; p++)
+		{
+			uint32_t f = model->opt[p];
+
+			if (model->type[model->start[f]] != types[j])
+				continue;
+			out->id[out->nf] = f;
+			out->w[out->nf] = model->w[f];
+			out->start[out->nf++] = pairs;
+			for (size_t q = model->start[f]; q < model->start[f + 1]; q++)
+				out->type[pairs++] = renumber[model->type[q]];
+		}
+	out->start[out->nf] = pairs;
+	return KANON_OK;
+}
+
+/*
+ * Some instances on some types only, both ascending, with other numbers of rows
+ * n and fallbacks c; base 0, id = position in `model`.  `renumber` [m of the
+ * whole] is scratch.
+ */
+KanonStatus
+ilp_model_within(const IlpModel *model, const uint32_t *types, uint32_t ntypes, const int64_t *n,
+				 const double *c, const IlpList *instances, IlpModel *out, uint32_t *renumber)
+{
+	size_t pairs = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->env = model->env;
+	out->k = model->k;
+	out->integral = model->integral;
+	out->least = model->least;
+	out->wide = model->wide;
+	memset(renumber, 0xff, model->m * sizeof(*renumber));
+	for (uint32_t j = 0; j < ntypes; j++)
+		renumber[types[j]] = j;
+	for (size_t j = 0; j < instances->n; j++)
+		for (size_t p = model->start[instances->v[j]]; p < model->start[instances->v[j] + 1]; p++)
+			pairs += renumber[model->type[p]] != UINT32_MAX;
+	if (!ilp_model_alloc(out, ntypes, (uint32_t) instances->n, pairs))
+	{
+		ilp_model_free(out);
+		return KANON_NO_MEMORY;
+	}
+	out->m = ntypes;
+	memcpy(out->n, n, ntypes * sizeof(*n));
+	memcpy(out->c, c, ntypes * sizeof(*c));
+	pairs = 0;
+	for (size_t j = 0; j < instances->n; j++)
+	{
+		uint32_t f = instances->v[j];
+
+		out->id[out->nf] = f;
+		out->w[out->nf] = model->w[f];
+		out->start[out->nf++] = pairs;
+		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
+			if (renumber[model->type[p]] != UINT32_MAX)
+				out->type[pairs++] = renumber[model->type[p]];
+	}
+	out->start[out->nf] = pairs;
+	return KANON_OK;
+}
+
+double
+ilp_model_floor(const IlpModel *model)
+{
+	double sum = model->base;
+
+	for (uint32_t i = 0; i < model->m; i++)
+	{
+		double least = model->c[i];
+
+		if (model->opt_start[i] < model->opt_start[i + 1])
+			least = fmin(least, model->w[model->opt[model->opt_start[i]]]);
+		sum += (double) model->n[i] * least;
+	}
+	return sum;
+}
+
+double
+ilp_model_ceiling(const IlpModel *model)
+{
+	double sum = model->base;
+
+	for (uint32_t i = 0; i < model->m; i++)
+		sum += (double) model->n[i] * model->c[i];
+	return sum;
+}
+
+double
+ilp_round_up(const IlpModel *model, double bound)
+{
+	return model->integral ? ceil(bound - 1e-4) : bound;
+}
+
+double
+ilp_cutoff(const IlpModel *model, double cost)
+{
+	return model->integral ? cost - 1 : cost - 1e-9 * fmax(model->least, fabs(cost));
+}
+
+double
+ilp_beyond(const IlpModel *model, double cutoff)
+{
+	/* (a gap leaves cutoffs that are no whole numbers) */
+	return model->integral ? floor(cutoff + 1e-6) + 1 : cutoff + 1e-9 * fmax(model->least, fabs(cutoff));
+}

@@ -1,0 +1,192 @@
+/*
+ * mask_apply.h: kept columns as they are published: in one spelling per value, and masked by
+ * pseudonyms, rounded and cut numbers, parts of texts, shifted dates, constants.
+ *
+ * A mask is applied to each row as it is written.  What is then in the target is compared
+ * with what was masked; a NULL stays NULL, but for a constant.
+ */
+#ifndef KANON_MASK_APPLY_H
+#define KANON_MASK_APPLY_H
+
+#include "host/border.h"
+#include "rows/row_types.h"
+#include "rows/spelling.h"
+#include "rows/target.h"
+
+#include "common/hmac.h"
+#include "nodes/execnodes.h"
+#include "utils/uuid.h"
+#include "utils/jsonb.h"
+#include "utils/numeric.h"
+
+#define MASK_KEY_LENGTH 32
+#define MASK_ROWS_AHEAD 16 /* a power of 2 */
+
+typedef enum MaskKind
+{
+	MASK_PSEUDONYM,
+	MASK_NUMBER, /* rounded, cut at the top and at the bottom */
+	MASK_PARTIAL,
+	MASK_SHIFT,
+	MASK_CONSTANT,
+	MASK_ANON /* an expression with functions of the extension anon */
+} MaskKind;
+
+/* Where a number or date is cut. */
+typedef struct MaskBound
+{
+	bool given;
+	double quantile; /* of the source's rows, between 0 and 1; 0: the value is known */
+	Datum value;     /* when known */
+	bool known;
+	Tuplesortstate *sort; /* of a quantile, while the source is read: its values, from the bound's end */
+	int64 rows;           /* of them that have one */
+} MaskBound;
+
+typedef struct MaskMemo MaskMemo;
+struct IssuedPart;
+
+typedef struct Mask
+{
+	MaskKind kind;
+	const SourceColumn *column;
+	Oid base;   /* its type, domains looked through */
+	Oid type;   /* in the target */
+	bool byval; /* of that type */
+	int16 length;
+	Oid collation;   /* there */
+	bool lasting;    /* the key is the publication's */
+	char *person;    /* of a shift: the column that says who a row is about */
+	int place;       /* among the kept columns, once rows are written: its own, or that of what is hashed */
+	int64 days;      /* at most, either way */
+	Numeric step;    /* to round to; NULL: not rounded */
+	double fraction; /* the same, for floats and integers */
+	bool decimal;    /* it is a power of ten, */
+	int digits;      /* so many digits behind the point */
+	MaskBound top;
+	MaskBound bottom;
+	int first; /* characters that are shown */
+	int last;
+	bool shows;  /* a text was long enough to show some of it */
+	bool hidden; /* or none of it: too much would be shown */
+	Datum constant;
+	bool isnull;
+	Expr *expression; /* of kept columns, by their places */
+
+	/* while rows are written */
+	FmgrInfo *compare;
+	Oid keyed; /* the type of what is hashed with the key, domains looked through */
+	bool keyed_byval;
+	int16 keyed_length;
+	FmgrInfo output;
+	MaskMemo *memo;            /* hashes of values that were met before */
+	struct IssuedPart *issued; /* pseudonyms, so that no two values have one */
+	uint64 hash[4];
+	uint8 pseudonym[UUID_LEN];
+	ExprState *state;
+	ExprContext *econtext;
+	TupleTableSlot *slot;
+	uint64 sum;   /* of hashes of the values that were masked, in any order of rows */
+	uint64 found; /* the same of the target */
+} Mask;
+
+typedef struct Masks
+{
+	uint8 key[2][MASK_KEY_LENGTH]; /* of the release, and the publication's */
+	bool has_lasting;
+	int n;                        /* columns, as source->kept */
+	const SourceColumn **columns; /* [n] */
+	Mask **keyed;                 /* [nkeyed] masks that hash with a key */
+	int nkeyed;
+	Mask **cut; /* [ncut] masks that cut at a quantile */
+	int ncut;
+	pg_hmac_ctx *hmac[2]; /* of each key that is used */
+	bool hmac_keeps[2];   /* its key */
+	Border *border;
+	MemoryContext row;
+	Spelling **spelling; /* [n] of columns whose equal values can look different, or NULL */
+	Datum *spelled;      /* [n] the row at hand before it is masked */
+	Datum *values;       /* [n] of the row at hand */
+	bool *nulls;
+	RowsBeside beside; /* masked columns of the target */
+	bool summed;       /* it was read with them */
+} Masks;
+
+/*
+ * {"column": {"pseudonym": "release"}, …}: sets the masks of the source's kept columns, and
+ * the source's masks.  key: the column that says who a row is about, which is read beside
+ * the kept ones, or NULL.  lasting: a publication's key, or NULL.  Those that hide a value
+ * whole may be of a column that identifies.
+ */
+extern void masks_read(Source *source, Jsonb *masks, const char *key, const bytea *lasting);
+
+/* After masks_read: of kept columns that can spell equal values differently one spelling is published. */
+extern void masks_spell(Source *source);
+
+/* Is a kept column masked? */
+extern bool masks_any(const Source *source);
+
+/* The type of a masked column in the target; it has no typmod. */
+extern Oid mask_type(const Mask *mask, Oid *collation);
+
+/* Before rows are written.  rows: so many has the source; 0: that is not known. */
+extern void masks_begin(const Source *source, int64 rows, int64 k, Border *border);
+
+/*
+ * What masks need to know of the source before the first row is masked: either each of its
+ * rows' kept values, and that it was the last, or all of it by a query of their own.  Where a
+ * quantile is cut, at least k rows have the bound, or all.
+ */
+extern void masks_look(const Masks *masks, const Datum *values, const bool *nulls);
+extern void masks_looked(const Masks *masks, int64 k);
+extern void masks_read_source(const Source *source, int64 k);
+
+/* The kept column that says whom rows are about, once rows are written: that of a shift, or -1. */
+extern int masks_who(const Source *source);
+
+/*
+ * Rows from whose being known so many rows before they are masked time is won, and what
+ * tells of such a row.  1: there is none to win.
+ */
+extern int masks_ahead(const Source *source);
+extern void masks_expect(const Masks *masks, const Datum *values, const bool *nulls);
+
+/* A row's kept values, masked: masks->values and ->nulls, until the next row. */
+extern void masks_apply(Masks *masks, const Datum *values, const bool *nulls);
+
+/* So many rows with these values are put into the target. */
+extern void masks_count(Masks *masks, int64 rows);
+
+extern void masks_end(Masks *masks);
+
+/* For whoever reads a whole target next: its masked columns, which are summed up; NULL: there are none. */
+extern const RowsBeside *masks_beside(const Source *source);
+
+/* Raises unless the target has just these masked values; it is read, unless it was with masks_beside. */
+extern void masks_verify(const Target *target, const Source *source);
+
+/* ---- mask_key.c: by a key ---- */
+
+/* Of values of that column, when the keys are drawn. */
+extern void mask_key_begin(Masks *masks, Mask *mask, const SourceColumn *column);
+
+/* The keyed hash of a value, until the next one: of pseudonyms the first 16 bytes, of shifts 8. */
+extern const uint64 *mask_key_hash(Masks *masks, Mask *mask, Datum value);
+
+/* It will be asked for in a moment: what is remembered of it is brought near. */
+extern void mask_key_expect(const Mask *mask, Datum value);
+extern void mask_key_end(Masks *masks, Mask *mask);
+extern void mask_key_forget(Masks *masks);
+
+/* ---- mask_anon.c: by functions of the extension anon ---- */
+
+/* Raises unless the expression calls these alone; nothing of it has run then. */
+extern void mask_anon_read(Mask *mask, const Source *source, const char *text);
+
+/* When all masks are read: what it names beside its own column is published as it is. */
+extern void mask_anon_check(const Mask *mask, const Source *source);
+extern void mask_anon_begin(Masks *masks, Mask *mask);
+extern Datum mask_anon_apply(Masks *masks, Mask *mask, const Datum *values, const bool *nulls, bool *isnull);
+extern void mask_anon_end(Mask *mask);
+
+#endif

@@ -1,0 +1,292 @@
+/*
+ * synthetic_model.c: the models of rows that are drawn from a domain: kanon_alpha_beta, kanon_synthetic.
+ * What they promise is about how rows are drawn, and not about the rows that come out.
+ */
+#include "compat.h"
+#include "noise/synthetic_model.h"
+#include "run/args.h"
+#include "run/run_words.h"
+#include "rows/comments.h"
+#include "noise/synthetic_rows.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+
+/* Rows that a table may come to have. */
+#define MOST_ROWS 1e9
+
+#define DOMAINS_HINT \
+	"Say which values each column may have, by what you know of the matter and not by the rows: those that there are tell who is there."
+#define D_HINT \
+	"It is how likely anybody outside may take any one row to be in the table before seeing what is published: rows / combinations of values, times how much better they know than that."
+#define GAMMA_HINT "It is how likely they may take it to be afterwards: above d, below 1."
+#define SYNTHETIC_EPSILON_HINT \
+	"An outcome is at most exp(epsilon) times as likely with one row as with another in its place; 1 to 10 are usual here."
+#define SYNTHETIC_DELTA_HINT \
+	"It is the chance of an outcome that tells more than epsilon: far below 1 / rows, such as 0.000001."
+
+/* ---- what is asked for ---- */
+
+static double
+number_arg(FunctionCallInfo fcinfo, int arg, const char *name, double most, const char *hint)
+{
+	double value;
+
+	refuse_null(fcinfo, arg, name, hint);
+	value = PG_GETARG_FLOAT8(arg);
+	if (!(value > 0 && value < most))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%s must be above 0 and below %g", name, most), errhint("%s", hint)));
+	return value;
+}
+
+static MadeRun *
+take_columns(Request *request, FunctionCallInfo fcinfo, int domains)
+{
+	MadeRun *own = palloc0(sizeof(MadeRun));
+
+	request->own = own;
+	request->qis = array_arg(fcinfo, 2);
+	refuse_null(fcinfo, domains, "domains", DOMAINS_HINT);
+	own->json = PG_GETARG_JSONB_P(domains);
+	return own;
+}
+
+/* source, target, columns, d, gamma, domains */
+static int
+take_alpha_beta(Request *request, FunctionCallInfo fcinfo)
+{
+	MadeRun *own = take_columns(request, fcinfo, 5);
+
+	own->d = number_arg(fcinfo, 3, "d", 1, D_HINT);
+	own->gamma = number_arg(fcinfo, 4, "gamma", 1, GAMMA_HINT);
+	if (!kanon_alpha_beta_find(own->d, own->gamma, &own->with))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("gamma must be above d"),
+				 errhint("Whoever believes in a row with probability d believes in it afterwards, too: "
+						 "a gamma just above d publishes little but noise.")));
+	return 6;
+}
+
+/* source, target, columns, epsilon, delta, domains, rows */
+static int
+take_synthetic(Request *request, FunctionCallInfo fcinfo)
+{
+	MadeRun *own = take_columns(request, fcinfo, 5);
+
+	own->epsilon = number_arg(fcinfo, 3, "epsilon", 100, SYNTHETIC_EPSILON_HINT);
+	own->delta = number_arg(fcinfo, 4, "delta", 1, SYNTHETIC_DELTA_HINT);
+	own->wanted = PG_ARGISNULL(6) ? -1 : PG_GETARG_INT64(6);
+	if (!PG_ARGISNULL(6) && (own->wanted < 1 || own->wanted > MOST_ROWS))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("rows must be between 1 and %.0f", MOST_ROWS),
+						errhint("NULL draws as many as the source has.")));
+	return 7;
+}
+
+static void
+check_request(Request *request)
+{
+	request->recorded_method = request->model->name;
+}
+
+static bool
+is_alpha_beta(const Run *run)
+{
+	return run->request->model == &alpha_beta_model;
+}
+
+static char *
+promise_text(const Run *run)
+{
+	const MadeRun *own = run->request->own;
+
+	if (is_alpha_beta(run))
+		return psprintf(
+			"alpha-beta: of how rows are drawn, not of the rows: whoever takes each row to be there with "
+			"a probability of at most %.15g, independently of the others, afterwards does so with at most %.15g, and "
+			"with no less than %.3g times what it was",
+			own->d, own->gamma, own->d / own->gamma);
+	return psprintf(
+		"synthetic: of how rows are drawn, not of the rows: with a probability of at least 1 - "
+		"%.15g the outcome is at most exp(%.15g) times as likely as with one row in another's place",
+		own->delta, own->epsilon);
+}
+
+/* ---- the steps ---- */
+
+static void
+open_source(Run *run)
+{
+	MadeRun *own = run->request->own;
+
+	own->domains = domains_open(run->request->source, run->request->qis);
+	run->source = own->domains->source;
+}
+
+static void
+open_beside(Run *run)
+{
+	MadeRun *own = run->request->own;
+
+	domains_resolve(own->domains, own->json);
+}
+
+static void
+set_up(Run *run)
+{
+	MadeRun *own = run->request->own;
+
+	domains_values(own->domains, own->json, run->border);
+	run->columns = run->source;
+}
+
+static void
+read_rows(Run *run)
+{
+	MadeRun *own = run->request->own;
+
+	domains_read(own->domains, run->border);
+	run->record.row_count = own->domains->rows.nrows;
+}
+
+/* Anybody's belief is at least the share of the domain that there is. */
+static void
+check_d(const MadeRun *own)
+{
+	const KanonTuples *rows = &own->domains->rows;
+	double share = (double) rows->n / (double) rows->domain;
+	double expected = (double) rows->n * own->with.alpha + (double) rows->domain * own->with.beta;
+
+	if (share > own->d)
+		ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
+						errmsg("d is below the share of the domain that the source has"),
+						errdetail("%zu of " UINT64_FORMAT " combinations of values are there, %.6g of them.",
+								  rows->n, rows->domain, share),
+						errhint("Raise d above that, or publish more columns or a larger domain.")));
+	if (expected > MOST_ROWS)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("about %.6g rows would be published, more than %.0f", expected, MOST_ROWS),
+						errhint("Lower d, raise gamma, or publish a smaller domain.")));
+}
+
+static uint64_t
+draw(void *pool)
+{
+	return random_draw(pool);
+}
+
+static void
+ready(Run *run)
+{
+	MadeRun *own = run->request->own;
+	KanonSynthesis synthesis;
+
+	if (is_alpha_beta(run))
+	{
+		check_d(own);
+		return;
+	}
+	if (own->wanted < 0)
+		own->wanted = own->domains->rows.nrows;
+	synthesis = (KanonSynthesis){own->domains->rows.nrows, own->domains->tuples, own->wanted, own->epsilon,
+								 own->delta};
+	if (own->wanted > 0)
+		border_check(run->border, kanon_synthesis_noise(&run->border->env, &synthesis, &own->noise),
+					 "Ask for fewer rows, a larger epsilon or a smaller domain.");
+}
+
+static KanonStatus
+solve(Run *run)
+{
+	MadeRun *own = run->request->own;
+	KanonEnv *env = &run->border->env;
+	KanonChance chance = {draw, &own->random};
+	KanonStatus status = KANON_OK;
+
+	if (is_alpha_beta(run))
+		status = kanon_alpha_beta_draw(env, &chance, &own->domains->rows, &own->with, &own->drawn);
+	else if (own->wanted > 0)
+		status = kanon_synthesize(env, &chance, &own->domains->rows, own->wanted, own->noise, &own->drawn);
+	run->report.lower_bound = INFINITY;
+	return status;
+}
+
+static void
+write_rows(Run *run)
+{
+	MadeRun *own = run->request->own;
+
+	made_write(run->target, own->domains, &own->drawn, run->border);
+}
+
+static void
+verify_rows(Run *run)
+{
+	const MadeRun *own = run->request->own;
+
+	made_verify(run->target, own->domains, &own->drawn, run->border);
+}
+
+/* Nothing here is counted of the rows but what the table itself shows. */
+static Datum
+measures_json(const Run *run)
+{
+	const MadeRun *own = run->request->own;
+	RecordedOption measures[8];
+	int n = 0;
+
+	measures[n++] = (RecordedOption){"promise", TEXTOID, CStringGetTextDatum(promise_text(run))};
+	measures[n++] = (RecordedOption){"domain", INT8OID, Int64GetDatum((int64) own->domains->tuples)};
+	measures[n++] = (RecordedOption){"rows", INT8OID, Int64GetDatum((int64) own->drawn.n)};
+	if (is_alpha_beta(run))
+	{
+		measures[n++] = (RecordedOption){"d", FLOAT8OID, Float8GetDatum(own->d)};
+		measures[n++] = (RecordedOption){"gamma", FLOAT8OID, Float8GetDatum(own->gamma)};
+		measures[n++] = (RecordedOption){"alpha", FLOAT8OID, Float8GetDatum(own->with.alpha)};
+		measures[n++] = (RecordedOption){"beta", FLOAT8OID, Float8GetDatum(own->with.beta)};
+	}
+	else
+	{
+		measures[n++] = (RecordedOption){"epsilon", FLOAT8OID, Float8GetDatum(own->epsilon)};
+		measures[n++] = (RecordedOption){"delta", FLOAT8OID, Float8GetDatum(own->delta)};
+		measures[n++] =
+			(RecordedOption){"noise", FLOAT8OID, Float8GetDatum((double) own->noise / KANON_NOISE_ONE)};
+	}
+	return recorded_options(measures, n);
+}
+
+static void
+record_rows(Run *run)
+{
+	const MadeRun *own = run->request->own;
+	const char *promise = promise_text(run);
+
+	run->number = run_record_classless(run->schema, &run->record, run->source, 1, &run->report, NAN, 0,
+									   "mechanism", measures_json(run));
+	/* what it takes to estimate counts */
+	if (is_alpha_beta(run))
+		promise = psprintf("%s; alpha %.17g, beta %.17g, domain " UINT64_FORMAT, promise, own->with.alpha,
+						   own->with.beta, own->domains->tuples);
+	comments_write(run->target, run->source, run_words(run, promise));
+}
+
+static const Steps steps = {open_source, open_beside, set_up,      read_rows,  ready,
+							solve,       write_rows,  verify_rows, record_rows};
+
+#define OPTIONS_OF_MADE (TAKES(ALLOW_IDENTIFYING) | TAKES(REPLACE) | TAKES(DRY_RUN))
+
+const Model alpha_beta_model = {.name = "alpha_beta",
+								.options = OPTIONS_OF_MADE,
+								.take = take_alpha_beta,
+								.check = check_request,
+								.steps = &steps};
+
+const Model synthetic_model = {.name = "synthetic",
+							   .options = OPTIONS_OF_MADE,
+							   .take = take_synthetic,
+							   .check = check_request,
+							   .steps = &steps};

@@ -1,0 +1,228 @@
+/*
+ * publication_rows.c: rows of a publication's own tables, and whose a relation is.
+ *
+ * They are read row by row without a query, so that nothing of whoever made them
+ * is executed; they are written by plain statements in the name of their owner,
+ * who may have done with them as with any table.
+ */
+#include "compat.h"
+#include "host/attempt.h"
+#include "host/gate.h"
+#include "publication/publication_rows.h"
+#include "host/catalog.h"
+#include "rows/target.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+/* ---- who ---- */
+
+bool
+owned_by_caller(Oid owner, Oid view)
+{
+	return has_privs_of_role(GetUserId(), owner);
+}
+
+/* Asked of the catalog alone: nothing of a stranger's is locked to find out that it is. */
+bool
+relation_is_own(Oid relid, Oid owner, char relkind)
+{
+	HeapTuple tuple = OidIsValid(relid) ? SearchSysCache1(RELOID, ObjectIdGetDatum(relid)) : NULL;
+	bool own = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+		own = form->relowner == owner && form->relkind == relkind &&
+			  form->relpersistence != RELPERSISTENCE_TEMP;
+		ReleaseSysCache(tuple);
+	}
+	return own;
+}
+
+bool
+publication_owns(const KanonPublication *publication, Oid relid, char relkind)
+{
+	return relation_is_own(relid, publication->owner, relkind);
+}
+
+/* ---- rows of a table, without a query ---- */
+
+bool
+rows_visit(Oid relid, Oid owner, long *patience, bool (*visit)(const Row *row, void *arg), void *arg)
+{
+	Row row;
+	Relation rel;
+	Snapshot snapshot;
+	SysScanDesc scan;
+	MemoryContext context, old;
+
+	if (!relation_is_own(relid, owner, RELKIND_RELATION))
+		return false;
+	if (!lock_patiently(relid, AccessShareLock, patience))
+	{
+		ereport(WARNING, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+						  errmsg("what %s says of a publication is left out: another session has locked it",
+								 relation_name(relid)),
+						  errhint("Ask again when that session is done.")));
+		return false;
+	}
+	/* it may have become somebody else's before it was locked */
+	if (!relation_is_own(relid, owner, RELKIND_RELATION))
+	{
+		UnlockRelationOid(relid, AccessShareLock);
+		return false;
+	}
+	rel = table_open(relid, NoLock);
+	row.desc = RelationGetDescr(rel);
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	scan = systable_beginscan(rel, InvalidOid, false, snapshot, 0, NULL);
+	context = AllocSetContextCreate(CurrentMemoryContext, "kanon publication", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(context);
+	while (HeapTupleIsValid(row.tuple = systable_getnext(scan)) && visit(&row, arg))
+	{
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(context);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	systable_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	table_close(rel, AccessShareLock);
+	return true;
+}
+
+/* A column by name; NULL when it is not there, or of another type. */
+Datum
+row_value(const Row *row, const char *name, Oid type, bool *isnull)
+{
+	int attnum = SPI_fnumber(row->desc, name);
+
+	*isnull = true;
+	if (attnum <= 0 || getBaseType(TupleDescAttr(row->desc, attnum - 1)->atttypid) != type)
+		return (Datum) 0;
+	return heap_getattr(row->tuple, attnum, row->desc, isnull);
+}
+
+int64
+row_int8(const Row *row, const char *name)
+{
+	bool isnull;
+	Datum value = row_value(row, name, INT8OID, &isnull);
+
+	return isnull ? 0 : DatumGetInt64(value);
+}
+
+char *
+row_text(const Row *row, const char *name)
+{
+	bool isnull;
+	Datum value = row_value(row, name, TEXTOID, &isnull);
+
+	return isnull ? NULL : TextDatumGetCString(value);
+}
+
+bool
+row_bool(const Row *row, const char *name)
+{
+	bool isnull;
+	Datum value = row_value(row, name, BOOLOID, &isnull);
+
+	return !isnull && DatumGetBool(value);
+}
+
+/* InvalidOid for NULL, and for what is gone. */
+Oid
+row_relation(const Row *row, const char *name)
+{
+	bool isnull;
+	Datum value = row_value(row, name, REGCLASSOID, &isnull);
+
+	if (isnull || !SearchSysCacheExists1(RELOID, value))
+		return InvalidOid;
+	return DatumGetObjectId(value);
+}
+
+TimestampTz
+row_time(const Row *row, const char *name)
+{
+	bool isnull;
+	Datum value = row_value(row, name, TIMESTAMPTZOID, &isnull);
+
+	return isnull ? 0 : DatumGetTimestampTz(value);
+}
+
+/* ---- writing ---- */
+
+void
+parameter(Parameters *parameters, Oid type, Datum value, bool isnull)
+{
+	parameters->types[parameters->n] = type;
+	parameters->values[parameters->n] = value;
+	parameters->nulls[parameters->n++] = isnull ? 'n' : ' ';
+}
+
+void
+parameter_text(Parameters *parameters, const char *value)
+{
+	parameter(parameters, TEXTOID, value == NULL ? (Datum) 0 : CStringGetTextDatum(value), value == NULL);
+}
+
+void
+parameter_relation(Parameters *parameters, Oid relid)
+{
+	parameter(parameters, REGCLASSOID, ObjectIdGetDatum(relid), !OidIsValid(relid));
+}
+
+void
+row_not_written(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table %s of the publication does not take what is written to it", name),
+			 errhint("It was changed by hand, or has rules: drop the publication and create it anew.")));
+}
+
+void
+rows_identify(Oid relid)
+{
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	char identity = HeapTupleIsValid(tuple) ? ((Form_pg_class) GETSTRUCT(tuple))->relreplident : '\0';
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (identity == REPLICA_IDENTITY_DEFAULT || identity == REPLICA_IDENTITY_NOTHING)
+		run_utility(psprintf("ALTER TABLE %s REPLICA IDENTITY FULL", relation_name(relid)));
+}
+
+void
+row_write(const char *query, Oid relid, Parameters *parameters, int expected)
+{
+	char *name = relation_name(relid);
+	int nest, result;
+
+	if (name == NULL)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the history of the publication is gone"),
+						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+	nest = catalog_path_begin();
+	/* its owner may have put triggers on it */
+	gate_queries++;
+	result = SPI_execute_with_args(psprintf(query, name), parameters->n, parameters->types,
+								   parameters->values, parameters->nulls, false, 0);
+	gate_queries--;
+	if (result != expected || SPI_processed != 1)
+		row_not_written(name);
+	catalog_path_end(nest);
+}

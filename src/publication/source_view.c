@@ -1,0 +1,312 @@
+/*
+ * source_view.c: the private view through which a publication reads its source.
+ *
+ * It has the columns that the publication uses and no others, so that they
+ * cannot be dropped or change their type unnoticed, while the rest of the source
+ * may; and it keeps their names when they are renamed there.
+ */
+#include "compat.h"
+#include "host/catalog.h"
+#include "host/excerpt.h"
+#include "host/nearest.h"
+#include "rows/target.h"
+#include "publication/publication.h"
+
+#include <ctype.h>
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_rewrite.h"
+#include "lib/stringinfo.h"
+#include "nodes/parsenodes.h"
+#include "rewrite/rewriteDefine.h"
+#include "rewrite/rewriteHandler.h"
+#include "rewrite/rewriteSupport.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+/* The relation a simple view reads, and its targets; NULL when it is something else. */
+static RangeTblEntry *
+simple_view(Relation view, Query **query)
+{
+	Node *from;
+
+	if (view->rd_rel->relkind != RELKIND_VIEW)
+		return NULL;
+	*query = get_view_query(view);
+	if (list_length((*query)->jointree->fromlist) != 1)
+		return NULL;
+	from = linitial((*query)->jointree->fromlist);
+	if (!IsA(from, RangeTblRef))
+		return NULL;
+	return list_nth((*query)->rtable, ((RangeTblRef *) from)->rtindex - 1);
+}
+
+Oid
+source_view_reads(Oid view)
+{
+	HeapTuple rule =
+		SearchSysCache2(RULERELNAME, ObjectIdGetDatum(view), PointerGetDatum(ViewSelectRuleName));
+	Relation depend;
+	ScanKeyData key[2];
+	SysScanDesc scan;
+	HeapTuple tuple;
+	Oid relid = InvalidOid;
+	bool several = false;
+
+	if (!HeapTupleIsValid(rule))
+		return InvalidOid;
+	ScanKeyInit(&key[0], Anum_pg_depend_classid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(RewriteRelationId));
+	ScanKeyInit(&key[1], Anum_pg_depend_objid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(((Form_pg_rewrite) GETSTRUCT(rule))->oid));
+	ReleaseSysCache(rule);
+	depend = table_open(DependRelationId, AccessShareLock);
+	scan = systable_beginscan(depend, DependDependerIndexId, true, NULL, 2, key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
+
+		if (form->refclassid != RelationRelationId || form->refobjid == view)
+			continue;
+		several = several || (OidIsValid(relid) && relid != form->refobjid);
+		relid = form->refobjid;
+	}
+	systable_endscan(scan);
+	table_close(depend, AccessShareLock);
+	return several ? InvalidOid : relid;
+}
+
+Oid
+source_of(const KanonPublication *publication)
+{
+	Oid source = OidIsValid(publication->source) ? source_view_reads(publication->source) : InvalidOid;
+
+	if (!OidIsValid(source))
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the source of the publication was dropped"),
+						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+	return source;
+}
+
+AttrNumber
+source_view_column(Oid view, const char *name)
+{
+	Relation rel = try_relation_open(view, AccessShareLock);
+	AttrNumber attnum = InvalidAttrNumber;
+	Query *query;
+	ListCell *lc;
+
+	if (rel == NULL)
+		return InvalidAttrNumber;
+	if (simple_view(rel, &query) != NULL)
+	{
+		/* the view's own columns may be renamed, too: its entries are found by place */
+		AttrNumber place = get_attnum(view, name);
+
+		foreach (lc, query->targetList)
+		{
+			TargetEntry *entry = lfirst(lc);
+
+			if (entry->resno == place && IsA(entry->expr, Var))
+				attnum = ((Var *) entry->expr)->varattno;
+		}
+	}
+	relation_close(rel, AccessShareLock);
+	return attnum;
+}
+
+/* The name stands in the text as a word of its own. */
+static bool
+mentions(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name))
+	{
+		unsigned char before = at == text ? ' ' : at[-1];
+		unsigned char after = at[length];
+
+		if (!isalnum(before) && before != '_' && before < 128 && !isalnum(after) && after != '_' &&
+			after < 128)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Every text in the options, but for the names of the options: lists of columns,
+ * rules about columns, hierarchies of columns, ...
+ */
+static List *
+option_texts(const KanonPublication *publication)
+{
+	JsonbIterator *it = JsonbIteratorInit(&publication->options->root);
+	JsonbIteratorToken token;
+	JsonbValue value;
+	List *texts = NIL;
+	int depth = 0;
+
+	while ((token = JsonbIteratorNext(&it, &value, false)) != WJB_DONE)
+	{
+		if (token == WJB_BEGIN_OBJECT || token == WJB_BEGIN_ARRAY)
+			depth++;
+		else if (token == WJB_END_OBJECT || token == WJB_END_ARRAY)
+			depth--;
+		else if (value.type == jbvString && !(token == WJB_KEY && depth == 1))
+			texts = lappend(texts, pnstrdup(value.val.string.val, value.val.string.len));
+	}
+	return texts;
+}
+
+/*
+ * Does the publication use a column of that name?  An option that happens to
+ * mention a column costs a dependency too many and nothing else.
+ */
+static bool
+is_used(const KanonPublication *publication, List *texts, const char *name)
+{
+	int n;
+	char **qis = name_array(publication->qis, "quasi_identifiers", &n);
+	ListCell *lc;
+
+	for (int i = 0; i < n; i++)
+		if (strcmp(qis[i], name) == 0)
+			return true;
+	if (publication->key != NULL && strcmp(publication->key, name) == 0)
+		return true;
+	foreach (lc, texts)
+		if (mentions(lfirst(lc), name))
+			return true;
+	return false;
+}
+
+/* Said of the source, whose columns its owner knows: the view would only tell which of them are used. */
+static void
+check_column(Oid source, Oid old, const char *name)
+{
+	if (get_attnum(source, name) == InvalidAttrNumber &&
+		(!OidIsValid(old) || get_attnum(old, name) == InvalidAttrNumber))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of \"%s\" does not exist", excerpt(name), get_rel_name(source)),
+				 errhint("%s", nearest_column(source, name,
+											  "Names are taken exactly as written, capitals included."))));
+}
+
+/* Of quasi-identifiers and kept columns; what else names columns names one of them, mostly. */
+static void
+check_columns(const KanonPublication *publication, Oid source, Oid old)
+{
+	JsonbValue word = {.type = jbvString, .val.string = {strlen("keep"), "keep"}};
+	const JsonbValue *kept = findJsonbValueFromContainer(&publication->options->root, JB_FOBJECT, &word);
+	int n;
+	char **qis = name_array(publication->qis, "quasi_identifiers", &n);
+
+	for (int i = 0; i < n; i++)
+		check_column(source, old, qis[i]);
+	if (kept == NULL || kept->type != jbvBinary || !JsonContainerIsArray(kept->val.binary.data))
+		return;
+	for (uint32 i = 0; i < JsonContainerSize(kept->val.binary.data); i++)
+	{
+		const JsonbValue *name = getIthJsonbValueFromContainer(kept->val.binary.data, i);
+
+		if (name->type == jbvString)
+			check_column(source, old, pnstrdup(name->val.string.val, name->val.string.len));
+	}
+}
+
+/* "column AS name" for a column of the source, after those that are there. */
+static void
+append_column(StringInfo sql, Oid source, AttrNumber attnum, const char *name)
+{
+	appendStringInfo(sql, "%s%s AS ", sql->len > 0 ? ", " : "",
+					 quote_identifier(get_attname(source, attnum, false)));
+	appendStringInfoString(sql, quote_identifier(name));
+}
+
+/*
+ * The columns that are used, under the names that the publication knows: those
+ * of the view before (InvalidOid: there is none), then those of the source.
+ */
+static char *
+used_columns(const KanonPublication *publication, Oid source, Oid old)
+{
+	List *texts = option_texts(publication);
+	Relation rel = relation_open(source, AccessShareLock);
+	TupleDesc desc = RelationGetDescr(rel);
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	if (OidIsValid(old))
+	{
+		Relation view = relation_open(old, AccessShareLock);
+
+		for (int i = 0; i < RelationGetDescr(view)->natts; i++)
+		{
+			const char *name = NameStr(TupleDescAttr(RelationGetDescr(view), i)->attname);
+			AttrNumber attnum = source_view_column(old, name);
+
+			if (attnum > 0 && is_used(publication, texts, name))
+				append_column(&sql, source, attnum, name);
+		}
+		relation_close(view, NoLock);
+	}
+	for (int i = 0; i < desc->natts; i++)
+	{
+		const char *name = NameStr(TupleDescAttr(desc, i)->attname);
+
+		if (!TupleDescAttr(desc, i)->attisdropped && is_used(publication, texts, name) &&
+			!(OidIsValid(old) && get_attnum(old, name) > 0))
+			append_column(&sql, source, i + 1, name);
+	}
+	relation_close(rel, NoLock);
+	return sql.data;
+}
+
+/* `old` is the view before, or InvalidOid: its names go on. */
+static void
+create_view(KanonPublication *publication, Oid source, Oid old, const char *name, Oid namespace)
+{
+	char *columns;
+	char *bare;
+	char *qualified;
+
+	check_columns(publication, source, old);
+	columns = used_columns(publication, source, old);
+	if (OidIsValid(old))
+	{
+		run_utility(psprintf("DROP VIEW %s", relation_name(old)));
+		CommandCounterIncrement();
+	}
+	qualified = private_name(name, "source", namespace, &bare);
+	run_utility(psprintf("CREATE VIEW %s AS SELECT %s FROM %s", qualified, columns, relation_name(source)));
+	publication->source = get_relname_relid(bare, namespace);
+	keep_private(publication->source);
+	run_utility(psprintf("COMMENT ON VIEW %s IS 'what a kanon publication reads of its source'", qualified));
+}
+
+void
+source_view_create(KanonPublication *publication, Oid source, const char *name, Oid namespace)
+{
+	if (get_rel_persistence(source) == RELPERSISTENCE_TEMP)
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("\"%s\" is a temporary table", get_rel_name(source)),
+						errhint("A publication outlives the session: name a table or view that does, too.")));
+	create_view(publication, source, InvalidOid, name, namespace);
+}
+
+void
+source_view_renew(KanonPublication *publication, const char *name, Oid namespace)
+{
+	create_view(publication, source_view_reads(publication->source), publication->source, name, namespace);
+}

@@ -1,0 +1,156 @@
+/*
+ * bulk.c: rows into a new table, many at a time, the way COPY does it.
+ *
+ * Into a table of this very subtransaction rows go frozen, as COPY FREEZE has
+ * them: a reader whose snapshot is older than the table, but who is the first to
+ * look when it has taken an older one's place, sees all of it and not an empty one.
+ */
+#include "compat.h"
+#include "rows/bulk.h"
+#include "core/util/fault.h"
+
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "executor/tuptable.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+/* A batch ends at so many rows or so many bytes of variable-length values. */
+#define BATCH_ROWS 1000
+#define BATCH_BYTES (256 * 1024)
+
+struct BulkWriter
+{
+	Relation rel;
+	BulkInsertState state;
+	CommandId cid;
+	int options;
+	MemoryContext batch; /* what a batch leaves behind; reset after each */
+	int nslots;
+	Size bytes;
+	Size row_bytes; /* of the last row */
+	int64 written;
+	Border *border; /* who is told, or NULL, */
+	int64 before;   /* that these were written before, */
+	int64 all;      /* of so many */
+	TupleTableSlot *slots[BATCH_ROWS];
+};
+
+BulkWriter *
+bulk_begin(Relation rel)
+{
+	BulkWriter *writer = palloc0(sizeof(BulkWriter));
+
+	writer->rel = rel;
+	writer->state = GetBulkInsertState();
+	writer->cid = GetCurrentCommandId(true);
+	if (rel->rd_createSubid == GetCurrentSubTransactionId())
+		writer->options = TABLE_INSERT_FROZEN;
+	writer->batch = AllocSetContextCreate(CurrentMemoryContext, "kanon batch", ALLOCSET_DEFAULT_SIZES);
+	return writer;
+}
+
+void
+bulk_tell(BulkWriter *writer, Border *border, int64 before, int64 all)
+{
+	writer->border = border;
+	writer->before = before;
+	writer->all = all;
+}
+
+bool
+bulk_empty(const BulkWriter *writer)
+{
+	return writer->written + writer->nslots == 0;
+}
+
+TupleTableSlot *
+bulk_slot(BulkWriter *writer)
+{
+	TupleTableSlot *slot = writer->slots[writer->nslots];
+
+	if (slot == NULL)
+	{
+		/* rows may come from a query, whose memory goes before the last of them is written */
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(writer));
+
+		slot = writer->slots[writer->nslots] = table_slot_create(writer->rel, NULL);
+		MemoryContextSwitchTo(old);
+	}
+	return ExecClearTuple(slot);
+}
+
+static void
+flush(BulkWriter *writer)
+{
+	MemoryContext old = MemoryContextSwitchTo(writer->batch);
+
+	CHECK_FOR_INTERRUPTS();
+	table_multi_insert(writer->rel, writer->slots, writer->nslots - FAULT(row_lost), writer->cid,
+					   writer->options, writer->state);
+	writer->written += writer->nslots;
+	for (int i = 0; i < writer->nslots; i++)
+		ExecClearTuple(writer->slots[i]);
+	writer->nslots = 0;
+	writer->bytes = 0;
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(writer->batch);
+	if (writer->border != NULL)
+	{
+		int64 done = writer->before + writer->written;
+
+		border_progress(writer->border, "writing", (double) done / writer->all, writer->all - done);
+	}
+}
+
+static void
+end_row(BulkWriter *writer)
+{
+	writer->nslots++;
+	writer->bytes += writer->row_bytes;
+	if (writer->nslots == BATCH_ROWS || writer->bytes >= BATCH_BYTES)
+		flush(writer);
+}
+
+void
+bulk_put(BulkWriter *writer)
+{
+	TupleTableSlot *slot = writer->slots[writer->nslots];
+	TupleDesc desc = slot->tts_tupleDescriptor;
+
+	ExecStoreVirtualTuple(slot);
+	writer->row_bytes = 0;
+	for (int i = 0; i < desc->natts; i++)
+		if (!slot->tts_isnull[i] && TupleDescAttr(desc, i)->attlen == -1)
+			writer->row_bytes += VARSIZE_ANY(DatumGetPointer(slot->tts_values[i]));
+	ExecMaterializeSlot(slot);
+	end_row(writer);
+}
+
+bool
+bulk_repeat(BulkWriter *writer)
+{
+	if (writer->nslots == 0)
+		return false;
+	ExecCopySlot(bulk_slot(writer), writer->slots[writer->nslots - 1]);
+	end_row(writer);
+	return true;
+}
+
+int64
+bulk_end(BulkWriter *writer)
+{
+	int64 written;
+
+	if (writer->nslots > 0)
+		flush(writer);
+	for (int i = 0; i < BATCH_ROWS && writer->slots[i] != NULL; i++)
+		ExecDropSingleTupleTableSlot(writer->slots[i]);
+	FreeBulkInsertState(writer->state);
+	table_finish_bulk_insert(writer->rel, writer->options);
+	MemoryContextDelete(writer->batch);
+	written = writer->written;
+	pfree(writer);
+	return written;
+}

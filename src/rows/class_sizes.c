@@ -1,0 +1,223 @@
+/*
+ * class_sizes.c: classes by their size.
+ *
+ * Rows of this server's own tables are grouped here as long as their row types fit into memory: that
+ * takes two thirds of what the executor does.  Of other sources, and when there are too many, the executor
+ * groups, and spills.  Nearly every row may be a class of its own, so what it tells of a
+ * class is a number and no value, and these are counted as they come, by no further grouping.
+ */
+#include "compat.h"
+#include "rows/class_sizes.h"
+#include "host/catalog.h"
+#include "host/gate.h"
+#include "rows/dictionary.h"
+#include "rows/grouping.h"
+#include "rows/row_types.h"
+#include "rows/type_table.h"
+
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "lib/stringinfo.h"
+#include "utils/memutils.h"
+
+/* Of the memory that there is, one part in so many may go before the executor takes over. */
+#define MEMORY_SHARE 4
+
+typedef struct SizeEntry
+{
+	int64 size;
+	int64 classes;
+	int64 rows;
+	char status;
+} SizeEntry;
+
+#define SH_PREFIX seen
+#define SH_ELEMENT_TYPE SizeEntry
+#define SH_KEY_TYPE int64
+#define SH_KEY size
+#define SH_HASH_KEY(table, key) murmurhash32((uint32) (key) ^ (uint32) ((uint64) (key) >> 32))
+#define SH_EQUAL(table, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+typedef struct Sizes
+{
+	const SourceColumn *subject;
+	seen_hash *seen;
+	SizeCount blank;
+} Sizes;
+
+/* Inside, the quasi-identifiers get names of their own. */
+static char *
+persons_query(const Source *source, const SourceColumn *subject)
+{
+	char *columns = column_list(source->qis, source->nqis);
+	StringInfoData aliased, aliases;
+
+	initStringInfo(&aliased);
+	initStringInfo(&aliases);
+	for (int c = 0; c < source->nqis; c++)
+	{
+		appendStringInfo(&aliased, "%s AS c%d, ", source->qis[c].quoted, c + 1);
+		appendStringInfo(&aliases, "v.c%d, ", c + 1);
+	}
+	return psprintf("SELECT pg_catalog.count(*), v.blank, pg_catalog.sum(v.r)::pg_catalog.int8,"
+					" pg_catalog.bool_or(v.nobody) FROM ("
+					"SELECT %s %s AS blank,"
+					" pg_catalog.count(*) AS r, pg_catalog.num_nulls(%s) OPERATOR(pg_catalog.=) 1 AS nobody"
+					" FROM %s GROUP BY %s, %s) AS v GROUP BY %s v.blank",
+					aliased.data, blank_condition(source->qis, source->nqis), subject->quoted, source->name,
+					columns, subject->quoted, aliases.data);
+}
+
+static Gate *
+sizes_gate(const Source *source, const SourceColumn *subject)
+{
+	Gate *gate = gate_create(source->name, source->relid, subject != NULL ? 4 : 2);
+
+	gate_computed(gate, "size", INT8OID);
+	gate_computed(gate, "blank", BOOLOID);
+	if (subject != NULL)
+	{
+		gate_computed(gate, "rows", INT8OID);
+		gate_computed(gate, "nobody", BOOLOID);
+	}
+	return gate;
+}
+
+static void
+refuse_nobody(const SourceColumn *subject)
+{
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("subject column \"%s\" has NULLs", subject->name),
+		 errhint("Every row needs its person: use a view that leaves the other rows out or numbers them.")));
+}
+
+static void
+count_class(Sizes *sizes, int64 size, int64 rows, bool blank)
+{
+	if (blank)
+		sizes->blank = (SizeCount){size, true, 1, rows};
+	else
+	{
+		bool found;
+		SizeEntry *entry = seen_insert(sizes->seen, size, &found);
+
+		if (!found)
+			entry->classes = entry->rows = 0;
+		entry->classes++;
+		entry->rows += rows;
+	}
+}
+
+/* A class: its size, whether it is blank; with a subject its rows, and whether one of them has none. */
+static bool
+receive_class(void *arg, TupleTableSlot *slot)
+{
+	Sizes *sizes = arg;
+	/* (counts of foreign servers can be anything) */
+	int64 size = slot->tts_isnull[0] ? 0 : DatumGetInt64(slot->tts_values[0]);
+	int64 rows = size;
+
+	if (sizes->subject != NULL)
+	{
+		rows = DatumGetInt64(slot->tts_values[2]);
+		if (DatumGetBool(slot->tts_values[3]))
+			refuse_nobody(sizes->subject);
+	}
+	count_class(sizes, size, rows, DatumGetBool(slot->tts_values[1]));
+	return true;
+}
+
+static bool
+is_blank(const RowTypes *types, const uint32 *null_code, uint32 type)
+{
+	for (int c = 0; c < types->source->nqis; c++)
+		if (types->columns[c].code[type] != null_code[c])
+			return false;
+	return true;
+}
+
+/* False: there are too many row types. */
+static bool
+group_here(Sizes *sizes, Source *source)
+{
+	Border *border = border_create("kanon sizes");
+	Size limit = border->limit / MEMORY_SHARE;
+	/* (the first of them take a chunk) */
+	RowTypes *types = limit > CHUNK_TYPES * (sizeof(uint32) * source->nqis + sizeof(int64))
+						  ? rowtypes_read_unsorted(source, limit, border)
+						  : NULL;
+	uint32 *null_code = palloc(sizeof(uint32) * source->nqis);
+
+	for (int c = 0; c < source->nqis && types != NULL; c++)
+		null_code[c] = dictionary_find(source->qis[c].dictionary, (Datum) 0, true);
+	for (uint32 i = 0; types != NULL && i < types->ntypes; i++)
+		count_class(sizes, types->rows[i], types->rows[i], is_blank(types, null_code, i));
+	MemoryContextDelete(border->context);
+	return types != NULL;
+}
+
+static void
+group_there(Sizes *sizes, const Source *source)
+{
+	Gate *gate = sizes_gate(source, sizes->subject);
+	int nest = grouping_begin();
+	char *query;
+
+	if (sizes->subject == NULL)
+	{
+		CountedRows rows = grouping_counted(source, gate);
+
+		query =
+			psprintf("SELECT %s, %s FROM %s GROUP BY %s", rows.count, rows.blank, rows.from, rows.columns);
+	}
+	else
+		query = persons_query(source, sizes->subject);
+	gate_select(gate, query, true, receive_class, sizes);
+	grouping_end(nest);
+}
+
+static int
+compare_sizes(const void *a, const void *b)
+{
+	int64 left = ((const SizeCount *) a)->size, right = ((const SizeCount *) b)->size;
+
+	return left < right ? -1 : left > right;
+}
+
+static SizeCount *
+collect(Sizes *sizes, size_t *n)
+{
+	SizeCount *counts = palloc(sizeof(SizeCount) * (sizes->seen->members + 1));
+	seen_iterator at;
+	SizeEntry *entry;
+
+	*n = 0;
+	seen_start_iterate(sizes->seen, &at);
+	while ((entry = seen_iterate(sizes->seen, &at)) != NULL)
+		counts[(*n)++] = (SizeCount){entry->size, false, entry->classes, entry->rows};
+	qsort(counts, *n, sizeof(SizeCount), compare_sizes);
+	if (sizes->blank.classes > 0)
+		counts[(*n)++] = sizes->blank;
+	return counts;
+}
+
+SizeCount *
+class_sizes(Source *source, const SourceColumn *subject, size_t *n)
+{
+	Sizes *sizes = palloc0(sizeof(Sizes));
+	SizeCount *counts;
+
+	sizes->subject = subject;
+	sizes->seen = seen_create(CurrentMemoryContext, 64, NULL);
+	if (subject != NULL || !source_is_here(source) || !group_here(sizes, source))
+		group_there(sizes, source);
+	counts = collect(sizes, n);
+	seen_destroy(sizes->seen);
+	pfree(sizes);
+	return counts;
+}

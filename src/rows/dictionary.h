@@ -1,0 +1,76 @@
+/*
+ * dictionary.h: a column's distinct values, numbered.
+ */
+#ifndef KANON_DICTIONARY_H
+#define KANON_DICTIONARY_H
+
+#include "host/column.h"
+
+typedef struct Dictionary Dictionary;
+
+#define DICTIONARY_NONE PG_UINT32_MAX
+
+/* The values of one column that are different under its equality, numbered. */
+extern Dictionary *dictionary_create(MemoryContext parent, const SourceColumn *column);
+
+/* The value's code; a value not seen yet gets the next one. */
+extern uint32 dictionary_add(Dictionary *dictionary, Datum value, bool isnull);
+
+/* The value's code, or DICTIONARY_NONE. */
+extern uint32 dictionary_find(Dictionary *dictionary, Datum value, bool isnull);
+
+/* After dictionary_sort: how many codes are of lesser values. */
+extern uint32 dictionary_below(const Dictionary *dictionary, Datum value);
+extern uint32 dictionary_size(const Dictionary *dictionary);
+
+/* The one spelling under which a code is published. */
+extern Datum dictionary_value(const Dictionary *dictionary, uint32 code, bool *isnull);
+
+/* NULL has a code: after dictionary_sort, the last. */
+extern bool dictionary_has_null(const Dictionary *dictionary);
+
+/* Equal values can be spelled differently (numeric 1.0 and 1.00). */
+extern bool dictionary_has_spellings(const Dictionary *dictionary);
+
+/*
+ * Renumbers so that codes ascend in the type's order, NULL last; returns the
+ * new code of each old one.
+ */
+extern uint32 *dictionary_sort(Dictionary *dictionary);
+
+/* Per code the value as a double (NaN: NULL), for measures. */
+extern double *dictionary_numbers(const Dictionary *dictionary);
+extern Size dictionary_memory(const Dictionary *dictionary);
+extern void dictionary_free(Dictionary *dictionary);
+
+/* A row at hand, as it is compared: by bytes, or by codes where equal values can differ in them. */
+typedef struct RowAtHand
+{
+	int n;
+	Dictionary **dictionaries; /* [n] */
+	Datum *values;             /* [n] not toasted */
+	uint32 *codes;             /* [n] where spellings differ */
+	const bool *nulls;         /* [n] */
+	const Datum *given;        /* [n] as it came */
+	int taken;                 /* columns that are there */
+	bool detoasted;            /* some of them were made for it */
+} RowAtHand;
+
+extern RowAtHand *row_at_hand(const SourceColumn *columns, int n);
+
+/*
+ * Takes a row, until row_leave.  Where spellings differ a new value gets a code if add says
+ * so; else the answer is false.
+ */
+extern bool row_take(RowAtHand *row, const Datum *values, const bool *nulls, bool add);
+extern void row_leave(RowAtHand *row);
+extern uint32 row_hash(const RowAtHand *row);
+
+/* Are these its codes: codes[c][i] of each column, or codes[c]? */
+extern bool row_is(const RowAtHand *row, uint32 *const *codes, uint32 i);
+extern bool row_has(const RowAtHand *row, const uint32 *codes);
+
+/* Codes in ascending order, each once; how many are left. */
+extern size_t unique_codes(uint32 *codes, size_t n);
+
+#endif

@@ -1,0 +1,517 @@
+/*
+ * identifying_columns.c: does a kept column identify?
+ *
+ * A name, an address or a number that nearly every row has for itself undoes any
+ * anonymity of the columns beside it.  So the values of kept columns are counted
+ * while they are written: by a hash of how they are stored, which runs nobody's
+ * code, and in a bounded sample of the hashes (adaptive sampling: P. Flajolet, "On
+ * adaptive sampling", Computing 43, 1990): when the table of hashes is full, those
+ * with one more bit set are forgotten, so that what is left is a fair sample of the
+ * values with all their rows.  Small tables are counted exactly.
+ */
+#include "compat.h"
+#include "rows/identifying_columns.h"
+#include "host/gate.h"
+#include "distributed/value_sample.h"
+#include "distributed/shard_counts.h"
+#include "masks/mask_apply.h"
+
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "core/privacy/subsets.h"
+#include "core/util/hash.h"
+#include "lib/stringinfo.h"
+#include "port/pg_bswap.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+
+/* From so many rows with a value on a column is judged. */
+#define LEAST_ROWS 10
+
+/* Values that are remembered of a column, and of all columns of a wide table. */
+#define MOST_VALUES 65536
+#define MOST_OF_ALL (64 * MOST_VALUES)
+
+typedef struct KeptValue
+{
+	uint32 hash;
+	uint32 rows;   /* that have it; saturates */
+	uint32 person; /* the first of them */
+	bool shared;   /* by another person */
+	char status;
+} KeptValue;
+
+#define SH_PREFIX kept
+#define SH_ELEMENT_TYPE KeptValue
+#define SH_KEY_TYPE uint32
+#define SH_KEY hash
+#define SH_HASH_KEY(table, key) murmurhash32(key)
+#define SH_EQUAL(table, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+typedef struct KeptColumn
+{
+	const SourceColumn *column;
+	kept_hash *values;
+	bool shifted;     /* by a time that is a person's own, so that everybody's values differ */
+	uint32 forgotten; /* hashes with one of these bits are not in the sample */
+	bool by_value;
+	int16 length;
+	int64 shared; /* rows noted with a value that is not a row's (or person's) own */
+} KeptColumn;
+
+struct KeptLook
+{
+	MemoryContext context;
+	bool persons;
+	int64 rows; /* that will be noted; 0: not known */
+	int who;    /* the column that says whom rows are about, or -1 */
+	bool who_by_value;
+	int16 who_length;
+	uint32 most; /* values that are remembered of a column */
+	int nkept;
+	KeptColumn *columns; /* [nkept] values NULL: not looked at */
+};
+
+KeptLook *
+kept_begin(const Source *source, int who, int64 rows, Border *border)
+{
+	KeptLook *look;
+	bool any = false;
+
+	for (int i = 0; i < source->nkept; i++)
+		any = any || !source->kept[i].may_identify;
+	if (!any)
+		return NULL;
+	look = palloc0(sizeof(KeptLook));
+	look->context = AllocSetContextCreate(border->context, "kanon kept", ALLOCSET_DEFAULT_SIZES);
+	look->nkept = source->nkept;
+	look->rows = rows;
+	look->who = who;
+	if (who >= 0)
+		get_typlenbyval(source->kept[who].type, &look->who_length, &look->who_by_value);
+	look->most = Min(MOST_VALUES, MOST_OF_ALL / source->nkept);
+	look->columns = palloc0(sizeof(KeptColumn) * source->nkept);
+	for (int i = 0; i < source->nkept; i++)
+	{
+		KeptColumn *column = &look->columns[i];
+
+		column->column = &source->kept[i];
+		get_typlenbyval(source->kept[i].mask != NULL ? mask_type(source->kept[i].mask, NULL)
+													 : source->kept[i].type,
+						&column->length, &column->by_value);
+		column->shifted = source->kept[i].mask != NULL && source->kept[i].mask->kind == MASK_SHIFT;
+		if (!source->kept[i].may_identify)
+			column->values = kept_create(look->context, 256, NULL);
+	}
+	return look;
+}
+
+static inline uint32
+image_hash(Datum datum, bool by_value, int16 length)
+{
+	return by_value ? (uint32) kanon_mix((uint64) datum) : datum_image_hash(datum, by_value, length);
+}
+
+/* Half of the values go, with all their rows. */
+static void
+forget_half(KeptLook *look, KeptColumn *column)
+{
+	kept_hash *values = kept_create(look->context, look->most, NULL);
+	kept_iterator at;
+	KeptValue *value;
+
+	column->forgotten = column->forgotten << 1 | 1;
+	kept_start_iterate(column->values, &at);
+	while ((value = kept_iterate(column->values, &at)) != NULL)
+		if ((value->hash & column->forgotten) == 0)
+		{
+			bool found;
+			KeptValue *copy = kept_insert(values, value->hash, &found);
+
+			copy->rows = value->rows;
+			copy->person = value->person;
+			copy->shared = value->shared;
+		}
+	kept_destroy(column->values);
+	column->values = values;
+}
+
+/* Has no other row, or person, the value? */
+static bool
+is_own(const KeptLook *look, const KeptColumn *column, const KeptValue *value)
+{
+	return look->persons && !column->shifted ? !value->shared : value->rows == 1;
+}
+
+/* Once too many of all rows share their values with others, no more of them need be looked at. */
+static void
+end_early(const KeptLook *look, KeptColumn *column)
+{
+	if (look->rows == 0 || column->forgotten != 0 ||
+		(double) column->shared <= (1 - KANON_IDENTIFYING) * (double) look->rows + 1)
+		return;
+	kept_destroy(column->values);
+	column->values = NULL;
+}
+
+static void
+note_value(KeptLook *look, KeptColumn *column, Datum datum, uint32 person)
+{
+	uint32 hash = image_hash(datum, column->by_value, column->length);
+	KeptValue *value;
+	bool found, was_own;
+
+	if ((hash & column->forgotten) != 0)
+		return;
+	value = kept_insert(column->values, hash, &found);
+	if (!found)
+	{
+		value->rows = 0;
+		value->person = person;
+		value->shared = false;
+	}
+	was_own = found && is_own(look, column, value);
+	if (value->rows < PG_UINT32_MAX)
+		value->rows++;
+	value->shared = value->shared || value->person != person;
+	if (!is_own(look, column, value))
+		column->shared += was_own ? value->rows : 1;
+	if (column->values->members >= look->most)
+		forget_half(look, column);
+	else
+		end_early(look, column);
+}
+
+/* Two persons in some billions are taken for one, which hides nothing that matters. */
+uint32
+kept_person(const KeptLook *look, const Datum *values, const bool *nulls)
+{
+	if (look->who < 0)
+		return KEPT_NOBODY;
+	if (nulls[look->who])
+		return 0;
+	return image_hash(values[look->who], look->who_by_value, look->who_length) & (KEPT_NOBODY >> 1);
+}
+
+void
+kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person)
+{
+	look->persons = person != KEPT_NOBODY;
+	for (int i = 0; i < look->nkept; i++)
+		if (look->columns[i].values != NULL && !nulls[i])
+			note_value(look, &look->columns[i], values[i], person);
+}
+
+/* ---- counted where the rows are ---- */
+
+/* Of so many columns: the more of them, the fewer rows have what is told of theirs in common. */
+#define MOST_AT_ONCE 64
+
+typedef struct Count
+{
+	KeptLook *look;
+	KeptColumn **columns; /* [n] that are asked about */
+	int n;
+} Count;
+
+static void
+raise_no_sample(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED), errmsg("what workers say of kept columns cannot be read")));
+}
+
+/* Least and largest hash of the rows' persons follow their number, when these are known. */
+typedef struct CountedRows
+{
+	uint64 rows;
+	int64 least;
+	int64 most;
+} CountedRows;
+
+static CountedRows
+rows_of(const KeptLook *look, const TupleTableSlot *slot)
+{
+	CountedRows rows = {.rows = (uint64) DatumGetInt64(slot->tts_values[1])};
+
+	if (look->persons)
+	{
+		rows.least = DatumGetInt64(slot->tts_values[2]);
+		rows.most = DatumGetInt64(slot->tts_values[3]);
+	}
+	return rows;
+}
+
+static void
+count_value(KeptLook *look, KeptColumn *column, uint32 hash, CountedRows rows)
+{
+	uint32 person = look->persons ? (uint32) rows.least & (KEPT_NOBODY >> 1) : KEPT_NOBODY;
+	bool found;
+	KeptValue *value = kept_insert(column->values, hash, &found);
+
+	if (!found)
+	{
+		value->rows = 0;
+		value->person = person;
+		value->shared = false;
+	}
+	value->rows = (uint32) Min(value->rows + rows.rows, (uint64) PG_UINT32_MAX);
+	if (look->persons)
+		value->shared = value->shared || value->person != person || rows.least != rows.most;
+}
+
+/* The hash of one column's value, and its rows. */
+static bool
+receive_count(void *arg, TupleTableSlot *slot)
+{
+	Count *count = arg;
+
+	count_value(count->look, count->columns[0], (uint32) ((uint64) DatumGetInt64(slot->tts_values[0]) >> 32),
+				rows_of(count->look, slot));
+	return true;
+}
+
+/* Of the values that rows have in common those that are in the sample, and these rows. */
+static void
+count_sampled_values(Count *count, bytea *sampled, CountedRows rows)
+{
+	const char *at = VARDATA_ANY(sampled);
+
+	for (int left = VARSIZE_ANY_EXHDR(sampled); left > 0; left -= SAMPLED, at += SAMPLED)
+	{
+		uint16 c;
+		uint32 hash;
+
+		if (left < SAMPLED)
+			raise_no_sample();
+		memcpy(&c, at, sizeof(c));
+		memcpy(&hash, at + sizeof(c), sizeof(hash));
+		c = pg_ntoh16(c);
+		if (c >= count->n)
+			raise_no_sample();
+		count_value(count->look, count->columns[c], pg_ntoh32(hash), rows);
+	}
+}
+
+static bool
+receive_sampled(void *arg, TupleTableSlot *slot)
+{
+	Count *count = arg;
+
+	count_sampled_values(count, DatumGetByteaPP(slot->tts_values[0]), rows_of(count->look, slot));
+	return true;
+}
+
+static void
+count_by(Count *count, const Source *source, const char *from, const char *key, const char *condition,
+		 const char *person, bool sampled)
+{
+	Gate *gate = gate_create(source->name, source->relid, person != NULL ? 4 : 2);
+
+	gate_computed(gate, "value", sampled ? BYTEAOID : INT8OID);
+	gate_computed(gate, "count", INT8OID);
+	if (person != NULL)
+	{
+		gate_computed(gate, "min", INT8OID);
+		gate_computed(gate, "max", INT8OID);
+	}
+	gate_select(
+		gate,
+		psprintf("SELECT %s, pg_catalog.count(*)%s FROM %s WHERE %s GROUP BY 1", key,
+				 person != NULL ? psprintf(", pg_catalog.min(%s), pg_catalog.max(%s)", person, person) : "",
+				 from, condition),
+		false, sampled ? receive_sampled : receive_count, count);
+	count->n = 0;
+}
+
+static void
+count_sampled(Count *count, const Source *source, const char *functions, StringInfo values, uint32 forgotten,
+			  const char *from, const char *person)
+{
+	char *key = psprintf("%s.kanon_sampled(%u, ROW(%s))", functions, forgotten, values->data);
+
+	count_by(count, source, from, key, psprintf("%s IS NOT NULL", key), person, true);
+	resetStringInfo(values);
+}
+
+/* Of a table whose rows may all differ, so many that a sample of the usual size is left. */
+static uint32
+bits_forgotten(const KeptLook *look, int64 rows)
+{
+	uint32 forgotten = 0;
+
+	while (rows / ((int64) forgotten + 1) > look->most && forgotten < PG_INT32_MAX)
+		forgotten = forgotten << 1 | 1;
+	return forgotten;
+}
+
+/* By a hash of the text, whatever type it is.  All columns at once where workers have kanon. */
+void
+kept_count(KeptLook *look, const Source *source, const char *functions, const char *from, const char *of,
+		   const char *person, int64 rows)
+{
+	Count count = {.look = look, .columns = palloc(sizeof(KeptColumn *) * look->nkept)};
+	uint32 forgotten = bits_forgotten(look, rows);
+	StringInfoData values;
+
+	look->persons = person != NULL;
+	initStringInfo(&values);
+	for (int i = 0; i < look->nkept; i++)
+	{
+		KeptColumn *column = &look->columns[i];
+		char *value = psprintf("%s%s", of, column->column->quoted);
+
+		if (column->values == NULL)
+			continue;
+		column->forgotten = forgotten;
+		count.columns[count.n++] = column;
+		if (functions == NULL)
+		{
+			char *hash = psprintf(
+				"pg_catalog.hashtextextended(pg_catalog.concat(%s) COLLATE pg_catalog.\"C\", 0)", value);
+
+			count_by(&count, source, from, hash,
+					 psprintf("%s IS NOT NULL AND %s OPERATOR(pg_catalog.&) %u::pg_catalog.int8"
+							  " OPERATOR(pg_catalog.=) 0",
+							  value, hash, forgotten),
+					 person, false);
+			continue;
+		}
+		appendStringInfo(&values, "%s%s", count.n > 1 ? ", " : "", value);
+		if (count.n == MOST_AT_ONCE)
+			count_sampled(&count, source, functions, &values, forgotten, from, person);
+	}
+	if (count.n > 0)
+		count_sampled(&count, source, functions, &values, forgotten, from, person);
+}
+
+static void
+receive_beside(void *arg, bytea *sampled, int64 rows)
+{
+	count_sampled_values(arg, sampled, (CountedRows){.rows = (uint64) rows});
+}
+
+void
+kept_count_beside(KeptLook *look, Source *source, int64 rows)
+{
+	MemoryContext old = MemoryContextSwitchTo(look->context);
+	ShardSample *sample = palloc0(sizeof(ShardSample));
+	Count *count = palloc0(sizeof(Count));
+
+	count->look = look;
+	count->columns = palloc(sizeof(KeptColumn *) * look->nkept);
+	sample->names = palloc(sizeof(char *) * look->nkept);
+	sample->forgotten = bits_forgotten(look, rows);
+	sample->receive = receive_beside;
+	sample->arg = count;
+	for (int i = 0; i < look->nkept; i++)
+	{
+		KeptColumn *column = &look->columns[i];
+
+		if (column->values == NULL)
+			continue;
+		column->forgotten = sample->forgotten;
+		count->columns[count->n++] = column;
+		sample->names[sample->n++] = column->column->name;
+	}
+	look->persons = false;
+	source->sample = sample;
+	MemoryContextSwitchTo(old);
+}
+
+KeptFigures
+kept_figures(const KeptLook *look, int c)
+{
+	const KeptColumn *column = &look->columns[c];
+	KeptFigures figures = {0};
+	double rows = 0, own = 0;
+	kept_iterator at;
+	KeptValue *value;
+
+	if (column->values == NULL)
+		return figures;
+	kept_start_iterate(column->values, &at);
+	while ((value = kept_iterate(column->values, &at)) != NULL)
+	{
+		rows += value->rows;
+		if (is_own(look, column, value))
+			own += value->rows;
+	}
+	/* each value that is remembered stands for as many as the sample leaves out */
+	figures.distinct = (double) column->values->members * ((double) column->forgotten + 1);
+	figures.own = rows > 0 ? own / rows : 0;
+	figures.identifies = rows >= LEAST_ROWS && figures.own >= KANON_IDENTIFYING;
+	return figures;
+}
+
+/* Of what is measured the nearest multiple says enough, of whatever names something a name that says nothing. */
+static const char *
+mask_fitting(const SourceColumn *column)
+{
+	Oid base = getBaseType(column->type);
+
+	return column->mask == NULL && (base == NUMERICOID || base == FLOAT4OID || base == FLOAT8OID)
+			   ? "{\"round\": 1}"
+			   : "{\"pseudonym\": \"release\"}";
+}
+
+char *
+kept_way_out(const SourceColumn *const *columns, int n, const char *sentence)
+{
+	StringInfoData hint;
+	bool integers = false, times = false;
+
+	initStringInfo(&hint);
+	appendStringInfo(&hint, "%s Or mask it: mask => '{", sentence);
+	for (int i = 0; i < n; i++)
+	{
+		Oid base = getBaseType(columns[i]->type);
+
+		integers = integers || base == INT2OID || base == INT4OID || base == INT8OID;
+		times = times || base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID;
+		appendStringInfo(&hint, "%s\"%s\": %s", i > 0 ? ", " : "", columns[i]->name,
+						 mask_fitting(columns[i]));
+	}
+	appendStringInfoString(&hint, "}'.");
+	if (integers)
+		appendStringInfoString(&hint, " A whole number that is measured can be rounded: {\"round\": 100}.");
+	if (times)
+		appendStringInfoString(&hint, " A date is coarsened as a quasi-identifier with a hierarchy.");
+	appendStringInfoString(&hint,
+						   " If readers may know whom each row is about, name it in allow_identifying.");
+	return hint.data;
+}
+
+void
+kept_end(KeptLook *look)
+{
+	const SourceColumn **columns = palloc(sizeof(SourceColumn *) * look->nkept);
+	StringInfoData names, shares;
+	int n = 0;
+
+	initStringInfo(&names);
+	initStringInfo(&shares);
+	for (int i = 0; i < look->nkept; i++)
+	{
+		KeptFigures figures = kept_figures(look, i);
+
+		if (!figures.identifies)
+			continue;
+		appendStringInfo(&names, "%s\"%s\"", n > 0 ? ", " : "", look->columns[i].column->name);
+		appendStringInfo(&shares, "%s%.0f %% in \"%s\"", n > 0 ? ", " : "", 100 * figures.own,
+						 look->columns[i].column->name);
+		columns[n++] = look->columns[i].column;
+	}
+	if (n > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg_plural("kept column %s identifies", "kept columns %s identify", n, names.data),
+				 look->persons ? errdetail("Rows with a value that no other person has: %s.", shares.data)
+							   : errdetail("Rows with a value that no other row has: %s.", shares.data),
+				 errhint("%s", kept_way_out(columns, n, "Leave out what identifies."))));
+	MemoryContextDelete(look->context);
+}

@@ -1,0 +1,115 @@
+/*
+ * source.h: which relation, which columns, and whether they can be grouped.
+ */
+#ifndef KANON_SOURCE_H
+#define KANON_SOURCE_H
+
+#include "host/column.h"
+#include "hierarchies/levels.h"
+
+#include "nodes/pg_list.h"
+#include "utils/array.h"
+
+typedef struct Source
+{
+	Oid relid;  /* locked in ACCESS SHARE mode until the transaction ends */
+	char *name; /* qualified and quoted */
+	int nqis;
+	int ngrouped; /* >= nqis */
+	/* [ngrouped] in the order in which they were named; from nqis on: columns that tell row types apart beside them */
+	SourceColumn *qis;
+	Levels levels;
+	int nkept;
+	SourceColumn *kept;  /* [nkept] */
+	struct Masks *masks; /* of kept columns, or NULL */
+	/* what is found of kept columns while they are written (telling_columns.h), or NULL: not looked for */
+	struct KeptTold *told;
+	List *beside;    /* OIDs of what else is read: hierarchies, populations */
+	Oid staged_from; /* while its rows are set aside (worker_stage.h): itself, or InvalidOid */
+	char *staged_name;
+	int64 staged_rows;
+	char *functions; /* the schema, quoted, in which workers have kanon's functions, or NULL */
+	/* without their row types, but for a hash of them under that seed (row_type_wire.h) */
+	bool staged_packed;
+	int64 staged_seed;
+	char *staged_seed_sql; /* what queries on workers say for it */
+	/* rows are read once, to be grouped here; what is kept of them waits until they are written: */
+	bool once;
+	int nwaiting;   /* the first of the kept columns, a key behind them among them */
+	bool scattered; /* a table whose equal rows do not lie together, though it was written class by class */
+	const struct ShardSample *sample; /* of such a table, counted beside its rows (shard_counts.h); or NULL */
+	bool kept_unseen; /* workers wrote what is kept: whether it identifies is to be seen in the target */
+	Oid redefined;    /* a view that will be defined anew, so that it may depend on an old target */
+} Source;
+
+/*
+ * Looks the columns up and locks the relation.  Errors: wrong_object_type,
+ * undefined_column, invalid_column_reference (system columns), duplicate_column,
+ * undefined_function (a quasi-identifier without equality), too_many_columns,
+ * null_value_not_allowed.
+ */
+extern Source *source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical);
+
+/* Only quasi-identifiers, from an argument of that name. */
+extern Source *source_open_columns(Oid relid, ArrayType *columns, const char *argument);
+
+/* The same of quasi-identifiers and what was kept beside them: of these there may be more. */
+extern Source *source_open_beside(Oid relid, ArrayType *columns, const char *argument);
+
+/* Only quasi-identifiers; who may not read them is told what is missing of these others, too, that will be read. */
+extern Source *source_open_with(Oid relid, ArrayType *columns, const char *argument, ArrayType *also);
+
+/* None; source_columns finds them one by one. */
+extern Source *source_open_bare(Oid relid);
+
+/* Those of an argument `columns`, as if they were to be kept. */
+extern Source *source_open_kept(Oid relid, ArrayType *columns);
+
+/* All columns, as if they were to be kept. */
+extern Source *source_open_all(Oid relid);
+
+/*
+ * Other columns of a source that is open, which must have equality and be no
+ * quasi-identifiers; `what` is what one is called: "a sensitive column".
+ */
+extern SourceColumn *source_columns(const Source *source, ArrayType *names, const char *argument,
+									const char *what, int *n);
+
+/*
+ * Such a column tells row types apart from now on; its place among the grouped ones.
+ * Pointers into source->qis end.
+ */
+extern int source_group_by(Source *source, const SourceColumn *column);
+
+/* Raises if one GROUP BY cannot take all of these. */
+extern void source_check_groupable(const SourceColumn *columns, int n);
+
+/*
+ * Locks all that reading the source locks (the tables under a view, partitions)
+ * and checks the caller's privileges, reading nothing.  A snapshot taken after
+ * this cannot miss the rows of a load that truncated first.
+ */
+extern void source_lock(const Source *source);
+
+/* Such a snapshot becomes the active one, for all reads until PopActiveSnapshot. */
+extern void source_snapshot(const Source *source);
+
+/* "a, b, c" of some columns, quoted. */
+extern char *column_list(const SourceColumn *columns, int n);
+
+/*
+ * The text of a value, in a query: that of the type's own output function, for who owns a type
+ * can make a function of theirs the cast to text.  Types of pg_catalog have no such owner.
+ */
+extern char *text_expression(const char *value, Oid type);
+
+/* That a row has NULL in all of them; mostly the first column says no. */
+extern char *blank_condition(const SourceColumn *columns, int n);
+
+/* Names of a name[]; errors on NULL elements and on more than one dimension. */
+extern char **name_array(ArrayType *array, const char *argument, int *n);
+
+/* The other way: n names, shorter than NAMEDATALEN, as a name[]. */
+extern ArrayType *name_list(const char *const *names, int n);
+
+#endif

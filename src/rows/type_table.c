@@ -1,0 +1,83 @@
+/*
+ * type_table.c: the type of a row that was read before.
+ */
+#include "compat.h"
+#include "rows/type_table.h"
+#include "rows/row_types.h"
+
+#include "port/pg_bitutils.h"
+
+struct TypeIndex
+{
+	TypeTable table;
+	const RowTypes *types;
+	Size row; /* of those that were asked for */
+};
+
+/* So many rows ahead codes are fetched. */
+#define ROWS_AHEAD 4
+
+TypeIndex *
+type_index_create(const RowTypes *types, Border *border)
+{
+	const Source *source = types->source;
+	int n = source->ngrouped;
+	TypeIndex *index = MemoryContextAlloc(border->context, sizeof(TypeIndex));
+	TypeTable *table = &index->table;
+	Datum *values = palloc(sizeof(Datum) * n);
+	bool *nulls = palloc(sizeof(bool) * n);
+
+	index->types = types;
+	index->row = 0;
+	table_begin(table, border, source,
+				(Size) 1 << (pg_leftmost_one_pos64((uint64) types->ntypes * 3 / 2 + 1) + 1));
+	table->codes = border_palloc(border, sizeof(uint32) * n * (Size) Max(types->ntypes, 1));
+	for (uint32 i = 0; i < types->ntypes; i++)
+	{
+		for (int c = 0; c < n; c++)
+		{
+			uint32 code = types->grouped[c].code[i];
+
+			table->codes[(Size) i * n + c] = code;
+			values[c] = dictionary_value(source->qis[c].dictionary, code, &nulls[c]);
+		}
+		/* (what is not even equal to itself is never found) */
+		if (row_take(table->row, values, nulls, false))
+			table_put(table, row_hash(table->row), i);
+		row_leave(table->row);
+	}
+	pfree(values);
+	pfree(nulls);
+	return index;
+}
+
+/* The type that the row had that came at this place before, if it has it still; else DICTIONARY_NONE. */
+static inline uint32
+find_in_sequence(TypeIndex *index)
+{
+	const RowTypes *types = index->types;
+	const TypeTable *table = &index->table;
+	Size at = index->row++;
+
+	if (at >= types->nsequence)
+		return DICTIONARY_NONE;
+	if (at + ROWS_AHEAD < types->nsequence)
+		__builtin_prefetch(&table->codes[(Size) types->sequence[at + ROWS_AHEAD] * table->row->n]);
+	return table_has(table, types->sequence[at]) ? types->sequence[at] : DICTIONARY_NONE;
+}
+
+uint32
+type_index_find(TypeIndex *index, const Datum *values, const bool *nulls)
+{
+	RowAtHand *row = index->table.row;
+	uint32 type = DICTIONARY_NONE;
+
+	if (row_take(row, values, nulls, false))
+	{
+		type = find_in_sequence(index);
+		if (type == DICTIONARY_NONE)
+			type = table_find(&index->table, row_hash(row));
+	}
+	row_leave(row);
+	return type;
+}

@@ -1,0 +1,220 @@
+/*
+ * model_pattern_guided.c: the models of patterns: pattern-guided k-anonymity, and the
+ * earlier one in which each listed pattern may be used by one class only.
+ */
+#include "compat.h"
+#include "core/cluster/cluster.h"
+#include "host/nearest.h"
+#include "run/args.h"
+#include "run/models.h"
+#include "run/on_disk_types.h"
+#include "run/partition_by.h"
+#include "run/run.h"
+#include "run/stable_rows.h"
+
+#define PATTERN_OPTIONS                                                                                    \
+	(TAKES_COMMON | TAKES(PATTERNS) | TAKES(GAP) | TAKES(EFFORT) | TAKES(LEVEL_COST) | TAKES(TIME_LIMIT) | \
+	 TAKES(SEED))
+
+/* ---- pattern-guided k-anonymity ---- */
+
+static const char *const *
+method_names(void)
+{
+	static const char *names[32];
+
+	for (int i = 0; kanon_solvers[i].name != NULL; i++)
+		names[i] = kanon_solvers[i].name;
+	return names;
+}
+
+/* partition_by */
+typedef struct Partition
+{
+	int qi;
+	KanonPartitionFacts facts;
+} Partition;
+
+static KanonStatus
+solve_by_parts(Run *run)
+{
+	Partition *partition = run->request->own;
+
+	return partition_solve(run, run->source->levels.first[partition->qi], &partition->facts);
+}
+
+static void
+find_partition(Run *run)
+{
+	Request *request = run->request;
+	Partition *partition = palloc0(sizeof(Partition));
+	Nearest nearest = nearest_to(request->partition_by);
+	const Source *source = run->source;
+
+	while (partition->qi < source->nqis &&
+		   strcmp(request->partition_by, source->qis[partition->qi].name) != 0)
+		nearest_try(&nearest, source->qis[partition->qi++].name);
+	if (partition->qi == source->nqis)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("partition_by names \"%s\", which is not a quasi-identifier", request->partition_by),
+				 errhint("%s", nearest_hint(&nearest, "Name one that would seldom be suppressed."))));
+	request->own = partition;
+	request->solve_run = solve_by_parts;
+}
+
+static void
+tell_partition(const Run *run)
+{
+	const KanonPartitionFacts *facts =
+		run->parted != NULL ? &run->parted->facts : &((Partition *) run->request->own)->facts;
+
+	if (run->near || run->types->nrows == 0)
+		return;
+	if (run->problem.npopulations > 0)
+		ereport(NOTICE, (errmsg("kanon_k_map is asked of the whole table: it was not solved by parts")));
+	else if (facts->parts == 0)
+		ereport(NOTICE, (errmsg("by parts nothing was found: the table was solved as a whole")));
+	else
+		ereport(NOTICE,
+				(errmsg("solved by parts: %u values of \"%s\" alone, " INT64_FORMAT
+						" rows that were left over together",
+						facts->parts, run->request->partition_by, facts->left_over),
+				 errdetail("The release costs %.10g, of which those rows are %.10g.%s", run->report.cost,
+						   facts->left_over_cost,
+						   run->parted != NULL ? " Row types were read by parts, too." : ""),
+				 errhint("A dry run without partition_by says what the whole costs, if it can be solved.")));
+}
+
+static void
+choose_solver(Request *request)
+{
+	const KanonSolver *solver = &kanon_solvers[word_among(request->method, "method", method_names(), NULL)];
+
+	refuse_other_k(solver, request->k, "'ilp' proves its optimum for every k.");
+	stable_refuse_populations(request);
+	request->solve = solver->solve;
+}
+
+/* The mask, of a list or rules. */
+static void
+read_patterns(Run *run)
+{
+	const Request *request = run->request;
+	KanonMask *mask = &run->problem.mask;
+
+	if (request->patterns != NULL && request->rules != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("patterns and rules cannot both be given"),
+				 errhint("List the patterns, or say them in rules.")));
+	if (request->patterns != NULL)
+	{
+		mask->order = KANON_ORDER_GIVEN;
+		mask->list = patterns_parse(request->patterns, &run->source->levels, &mask->nlist);
+	}
+	else if (request->rules != NULL)
+		rules_parse(request->rules, run->source, mask);
+}
+
+static void
+set_mask(Run *run)
+{
+	if (run->request->partition_by != NULL)
+		find_partition(run);
+	read_patterns(run);
+}
+
+static void
+look_at_mask(Run *run)
+{
+	rules_notice_empty(&run->problem);
+}
+
+/* What stays near a release before has little left to solve: that is solved as a whole. */
+static KanonStatus
+solve_near(Run *run, const KanonPrevious *previous)
+{
+	return kanon_solve_stable(&run->problem, previous, run->request->solve, &run->release, &run->report);
+}
+
+static void
+tell_solved(Run *run)
+{
+	if (run->request->partition_by != NULL)
+	{
+		tell_partition(run);
+		return;
+	}
+	if (strcmp(run->request->method, "ilp") == 0 || strcmp(run->request->method, "matching") == 0 ||
+		strcmp(run->request->method, "fpt") == 0)
+		run_notice_unproven(run, true, PROOF_BY_GLPK);
+}
+
+const Model pattern_guided_model = {.name = "pattern_guided",
+									.method = "greedy",
+									.hint = "'greedy' is the default.",
+									.least_k = 2,
+									.k_hint = K_HINT,
+									.options = PATTERN_OPTIONS | TAKES(RULES) | TAKES(PARTITION_BY) |
+											   TAKES(RESIDUAL),
+									.check = choose_solver,
+									.set_up = set_mask,
+									.ready = look_at_mask,
+									.near = solve_near,
+									.solved = tell_solved};
+
+/* ---- pattern clustering ---- */
+
+static void
+choose_clustering(Request *request)
+{
+	static const char *const words[] = {"exact", "greedy", "fpt", NULL};
+	static const char *const recorded[] = {"pattern_clustering", "pattern_clustering_greedy",
+										   "pattern_clustering_fpt"};
+	static const KanonSolve solves[] = {kanon_solve_pattern_clustering, kanon_solve_pattern_clustering_greedy,
+										kanon_solve_pattern_clustering_fpt};
+	int method = word_among(request->method, "method", words, "Known methods: 'exact', 'greedy', 'fpt'.");
+
+	if (request->patterns == NULL && request->rules == NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("neither patterns nor rules are given"),
+			 errhint(
+				 "List the patterns, each for one cluster, twice for two; or rules, of which each allowed "
+				 "pattern is for one.")));
+	stable_refuse_populations(request);
+	request->recorded_method = recorded[method];
+	request->solve = solves[method];
+}
+
+static void
+list_patterns(Run *run)
+{
+	read_patterns(run);
+	run->problem.residual = KANON_RESIDUAL_ERROR;
+}
+
+static KanonStatus
+cluster_near(Run *run, const KanonPrevious *previous)
+{
+	return kanon_solve_stable_once(&run->problem, previous, run->request->solve, &run->release, &run->report);
+}
+
+static void
+tell_unproven_clustering(Run *run)
+{
+	if (run->request->solve != kanon_solve_pattern_clustering_greedy)
+		run_notice_unproven(run, true, PROOF_BY_SEARCH);
+}
+
+const Model pattern_clustering_model = {.name = "pattern_clustering",
+										.method = "exact",
+										.hint = "It is 'exact', 'greedy' or 'fpt'.",
+										.least_k = 1, /* a team of one is a team */
+										.k_hint = "Every cluster will have at least k rows.",
+										.options = PATTERN_OPTIONS | TAKES(RULES),
+										.check = choose_clustering,
+										.set_up = list_patterns,
+										.ready = look_at_mask,
+										.near = cluster_near,
+										.solved = tell_unproven_clustering};

@@ -1,0 +1,124 @@
+/*
+ * model_subtree.c: the model of one cut through each hierarchy for the whole table.
+ */
+#include "compat.h"
+#include "core/subtree/subtree.h"
+#include "core/privacy/rules.h"
+#include "run/args.h"
+#include "run/run.h"
+
+/* Row types differ in the class column, too: its place among the extra columns. */
+static int
+class_among_extra(Source *source, const SourceColumn *class_column)
+{
+	for (int c = source->nqis; c < source->ngrouped; c++)
+		if (strcmp(source->qis[c].name, class_column->name) == 0)
+			return c - source->nqis;
+	if (source->ngrouped - source->nqis == 64)
+		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
+						errmsg("class_column and the privacy rules name more than 64 columns"),
+						errhint("Leave out rules.")));
+	source->qis = repalloc(source->qis, sizeof(SourceColumn) * (source->ngrouped + 1));
+	source->qis[source->ngrouped] = *class_column;
+	return source->ngrouped++ - source->nqis;
+}
+
+static KanonStatus
+solve(Run *run)
+{
+	return kanon_solve_subtree(&run->problem, &run->release, &run->report);
+}
+
+static KanonStatus
+solve_near(Run *run, const KanonPrevious *previous)
+{
+	KanonSubtreeOptions *options = run->request->own;
+	KanonStatus status;
+
+	options->previous = previous;
+	status = solve(run);
+	options->previous = NULL;
+	return status;
+}
+
+static void
+refuse(const Run *run, KanonStatus status)
+{
+	if (status != KANON_INFEASIBLE && status != KANON_NOT_FOUND)
+		return;
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_CHECK_VIOLATION), errmsg("no cut fulfils the rules"),
+		 errdetail("All rows together, with everything suppressed, may not be a class."),
+		 status == KANON_INFEASIBLE
+			 ? errhint("Lower k or the other rules.")
+			 : errhint(
+				   "Where classes can break a rule as one that they keep alone (persons, kanon_presence), a "
+				   "finer cut might keep it: try method 'optimal', or lower k or the other rules.")));
+}
+
+static void
+check_request(Request *request)
+{
+	KanonSubtreeOptions *options = palloc0(sizeof(KanonSubtreeOptions));
+
+	options->method = word_among(request->method, "method", kanon_subtree_names, NULL);
+	options->scheme = word_among(request->scheme, "scheme", kanon_scheme_names, NULL);
+	options->class_column = -1;
+	request->own = options;
+	request->solve_run = solve;
+	request->recorded_method = psprintf("subtree_%s", kanon_subtree_names[options->method]);
+}
+
+static void
+set_up(Run *run)
+{
+	KanonSubtreeOptions *options = run->request->own;
+
+	run->problem.subtree = options;
+	/* no row is left over */
+	run->problem.residual = KANON_RESIDUAL_ERROR;
+	if (run->class_column != NULL &&
+		(options->method == KANON_SUBTREE_TOP_DOWN || options->method == KANON_SUBTREE_TDS))
+		options->class_column = class_among_extra(run->source, run->class_column);
+}
+
+static void
+ready(Run *run)
+{
+	const Source *source = run->source;
+
+	run->problem.nextra = source->ngrouped - source->nqis;
+	run->problem.extra = run->types->grouped + source->nqis;
+}
+
+static void
+notice_late(Run *run)
+{
+	const KanonSubtreeOptions *options = run->request->own;
+
+	if (options->method == KANON_SUBTREE_OPTIMAL)
+		run_notice_unproven(run, false, PROOF_BY_SEARCH);
+	else if (run->report.detail[0] != '\0')
+		ereport(
+			NOTICE,
+			(errmsg("the method was not done in time"),
+			 run->release.nclasses > 1
+				 ? errdetail(
+					   "The release is the cut that it had come to: it keeps all rules, and could show more.")
+				 : errdetail("No cut but that which suppresses everything was found by then."),
+			 errhint("Raise time_limit; method 'top_down' has a release at any time.")));
+}
+
+const Model subtree_model = {.name = "subtree",
+							 .method = "top_down",
+							 .hint = "'top_down' is the default.",
+							 .least_k = 2,
+							 .k_hint = K_HINT,
+							 .options = TAKES_COMMON | TAKES(SCHEME) | TAKES(TIME_LIMIT),
+							 .check = check_request,
+							 .set_up = set_up,
+							 .ready = ready,
+							 .refuse = refuse,
+							 .near = solve_near,
+							 .solved = notice_late};

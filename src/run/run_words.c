@@ -1,0 +1,70 @@
+/*
+ * run_words.c: what a run has published, in words.
+ */
+#include "compat.h"
+#include "host/catalog.h"
+#include "run/run_words.h"
+#include "rows/comments.h"
+
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/timestamp.h"
+
+/* "a, b" of a name[], or nothing. */
+static void
+append_names(StringInfo text, const char *before, ArrayType *names)
+{
+	int n = 0;
+	char **name = names == NULL ? NULL : name_array(names, "names", &n);
+
+	for (int i = 0; i < n; i++)
+		appendStringInfo(text, "%s%s", i == 0 ? before : ", ", quote_identifier(name[i]));
+}
+
+static char *
+time_text(TimestampTz time)
+{
+	int nest = plain_text_begin();
+	char *text = DatumGetCString(DirectFunctionCall1(timestamptz_out, TimestampTzGetDatum(time)));
+
+	plain_text_end(nest);
+	return text;
+}
+
+static void
+append_masked(StringInfo text, const Source *source)
+{
+	const char *before = "; masked: ";
+
+	for (int i = 0; i < source->nkept; i++)
+		if (source->kept[i].mask != NULL)
+		{
+			appendStringInfo(text, "%s%s", before, source->kept[i].quoted);
+			before = ", ";
+		}
+}
+
+char *
+run_words(const Run *run, const char *promise)
+{
+	const Request *request = run->request;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, COMMENT_PREFIX);
+	if (promise != NULL)
+		appendStringInfoString(&text, promise);
+	else
+	{
+		appendStringInfo(&text, "k = " INT64_FORMAT, request->k);
+		append_names(&text, " in ", request->qis);
+	}
+	appendStringInfo(&text, "; %s, method %s", request->function, run->record.method);
+	for (int i = 0; request->privacy != NULL && i < request->privacy->n; i++)
+		appendStringInfo(&text, "; %s", privacy_sentence(&request->privacy->words[i]));
+	append_names(&text, "; may identify: ", request->allow_identifying);
+	append_masked(&text, run->source);
+	appendStringInfo(&text, "; run " INT64_FORMAT ", %s", run->number, time_text(run->record.started_at));
+	return text.data;
+}

@@ -1,0 +1,118 @@
+/*
+ * staging_policy.c: whether a run's rows are set aside, on the workers of Citus or here, and how.
+ */
+#include "compat.h"
+#include "run/staging_policy.h"
+#include "run/histories.h"
+#include "distributed/citus.h"
+#include "host/settings.h"
+#include "rows/grouping.h"
+#include "distributed/worker_stage.h"
+#include "run/privacy.h"
+#include "distributed/distributed_write.h"
+
+#include "catalog/dependency.h"
+#include "catalog/pg_proc.h"
+
+/* With n row types one seed in some 2^65 / n^2 will not do. */
+#define MOST_TRIES 3
+
+/* What the target follows: an older table of its name, or the release before. */
+static Oid
+table_before(const Run *run)
+{
+	return OidIsValid(run->target->replaced) ? run->target->replaced : run->request->like;
+}
+
+/* Once to group, once to write. */
+static bool
+reads_twice(const Run *run)
+{
+	return run->source->nkept > 0 || run->source->ngrouped > run->source->nqis || run->request->key != NULL;
+}
+
+static bool
+counts_persons(const Run *run)
+{
+	return privacy_find(run->request->privacy, PRIVACY_SUBJECT) >= 0;
+}
+
+/* Is nobody but workers going to look at the rows, and at nothing but row types and what is kept?  By parts this server may. */
+static bool
+is_for_workers(const Run *run)
+{
+	return !counts_persons(run) && run->source->masks == NULL && run->request->key == NULL &&
+		   run->request->partition_by == NULL && (run->request->types == NULL || run->source->nkept == 0);
+}
+
+/*
+ * A table of this server is read twice, which costs less than to store its rows.  What a view has to
+ * work out, or another server to send, is read once.
+ */
+static void
+read_once(Run *run)
+{
+	Source *source = run->source;
+
+	source->nwaiting = source->nkept + (run->request->key != NULL);
+	source->once = (source->nwaiting > 0 || counts_persons(run)) && !OidIsValid(source->staged_from) &&
+				   !source_is_stored(source);
+}
+
+static void
+stage(Run *run, bool pack)
+{
+	Oid extension = getExtensionOfObject(ProcedureRelationId, run->request->caller);
+
+	source_stage(run->source, run->source->nkept + (run->request->key != NULL), run->target->schema,
+				 citus_workers_have(extension) ? run->schema : InvalidOid, pack);
+}
+
+/*
+ * Where they will be read twice, or where the target is to be distributed as well; the other steps
+ * read what they need and write here.
+ */
+void
+set_rows_aside(Run *run)
+{
+	Oid before = table_before(run);
+
+	if (run->request->histories != NULL)
+	{
+		histories_stage(run);
+		run->target->kind = spread_kind(run->source, before);
+		return;
+	}
+	if (run->request->model->steps != NULL)
+	{
+		if (kanon_distribute != DISTRIBUTE_OFF && citus_reads(run->source->relid))
+			ereport(NOTICE, (errmsg("the target is a table of this server, which writes it"),
+							 errdetail("Only rows of classes are written by workers.")));
+		return;
+	}
+	if (reads_twice(run) || !OidIsValid(before) || citus_kind(before) != TABLE_LOCAL)
+	{
+		stage(run, is_for_workers(run) && (!OidIsValid(before) || citus_kind(before) == TABLE_DISTRIBUTED));
+		/* too few to be distributed: this server writes them, and has to read them whole */
+		if (run->source->staged_packed && spread_kind(run->source, before) != TABLE_DISTRIBUTED)
+		{
+			source_unstage(run->source);
+			stage(run, false);
+		}
+	}
+	run->target->kind = spread_kind(run->source, before);
+	read_once(run);
+}
+
+void
+set_rows_aside_again(Run *run, int tries)
+{
+	if (tries == MOST_TRIES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("row types have equal hashes with every seed"),
+				 errhint("A type's hash function may be bad; SET kanon.distribute = 'off'.")));
+	ereport(DEBUG1,
+			(errmsg_internal("two row types have the same hash: rows are set aside under another seed")));
+	source_unstage(run->source);
+	stage(run, true);
+}
