@@ -32,7 +32,7 @@ BEGIN
         (SELECT classification FROM kanon_usefulness ORDER BY run DESC LIMIT 1));
 END $$;
 SELECT format('CALL try_cut(%L, %L, %s, %L, %L, %L)', :'arx', :'arx_h', k, method, scheme, class)
-FROM unnest('{2,5,10,20,50,100}'::int[]) k, (VALUES ('top_down', 'subtree', true), ('tds', 'subtree', true), ('top_down', 'subtree', false), ('bottom_up', 'subtree', false), ('optimal', 'subtree', false),
+FROM unnest('{2,5,10,20,50,100}'::int[]) k, (VALUES ('top_down', 'subtree', true), ('tds', 'subtree', true), ('top_down', 'subtree', false), ('optimal', 'subtree', false),
     ('top_down', 'sibling', true), ('tds', 'sibling', true), ('top_down', 'sibling', false), ('optimal', 'sibling', false)) m (method, scheme, class) \gexec
 SELECT k, method, scheme, class, round(total_ms) AS total_ms, round(solve_ms) AS solve_ms, round(gcp::numeric, 3) AS gcp, round(bound::numeric, 3) AS bound, classes, looked,
        round(classification::numeric, 4) AS classification FROM cuts ORDER BY k, scheme DESC, method DESC, class DESC;

@@ -43,7 +43,7 @@ DECLARE
     m text;
 BEGIN
     FOR t IN SELECT * FROM tried LOOP
-        FOREACH m IN ARRAY '{top_down,bottom_up,optimal,sibling,full_domain}'::text[] LOOP
+        FOREACH m IN ARRAY '{top_down,optimal,sibling,full_domain}'::text[] LOOP
             IF m = 'full_domain' THEN
                 PERFORM kanon_full_domain('patients', 'out', '{age,sex}', 2, hierarchies => '{"age": "age_h"}', replace => true,
                     privacy => ARRAY[kanon_presence('census', t.population, t.dmin, t.dmax, t.confidence)]);

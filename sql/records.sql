@@ -103,7 +103,7 @@ SELECT call($$full_domain('person', 'o', '{age,zip,city}', 30)$$);
 
 -- cuts
 SELECT call(format($$subtree('person', 'o', '{age,zip}', 4, method => %L, scheme => %L, hierarchies => '{"age": "age_h", "zip": "zip_h"}', weights => '{1,2}', keep => '{ill}')$$, method, scheme))
-FROM unnest('{top_down,bottom_up,optimal}'::text[]) method, unnest('{subtree,sibling}'::text[]) scheme;
+FROM unnest('{top_down,optimal}'::text[]) method, unnest('{subtree,sibling}'::text[]) scheme;
 SELECT call($$subtree('person', 'o', '{age,zip}', 4, hierarchies => '{"age": "age_h", "zip": "zip_h"}', keep => '{ill}', class_column => 'ill', privacy => ARRAY[kanon_distinct_l('ill', 2)])$$);
 
 -- classes of any shape

@@ -112,7 +112,7 @@ for my $residual (qw(suppress fill drop error))
 		for my $scheme (qw(subtree sibling))
 		{
 			last if $residual ne 'suppress';
-			call('subtree', $scheme, $_, $rule, undef, $keep, $hierarchies, "scheme => '$scheme'") for qw(top_down bottom_up optimal);
+			call('subtree', $scheme, $_, $rule, undef, $keep, $hierarchies, "scheme => '$scheme'") for qw(top_down optimal);
 		}
 		call('cluster', 'plain', $_, $rule, $residual, $keep) for qw(mondrian mondrian_relaxed forest bottom_up top_down gather one_k k_one k_k);
 		call('cluster', 'levels', $_, $rule, $residual, $keep, $hierarchies) for qw(mondrian bottom_up);

@@ -219,7 +219,7 @@ CALL publish('full_domain', false, true, true, '{"suppression_limit": 0.3, "hier
 CALL publish('full_domain', false, false, false, '{"suppression_limit": 0.3, "keep": ["ill"], "hierarchies": {"age": "age_h", "zip": "zip_h", "job": "job_h"}}');
 CALL publish('cluster', true, false, true, '{"method": "forest"}');
 CALL publish('full_domain', true, false, true, '{"suppression_limit": 0.3, "hierarchies": {"age": "age_h", "zip": "zip_h", "job": "job_h"}}');
-CALL publish('subtree', true, false, true, '{"method": "bottom_up", "hierarchies": {"age": "age_h", "zip": "zip_h", "job": "job_h"}}');
+CALL publish('subtree', true, false, true, '{"method": "tds", "hierarchies": {"age": "age_h", "zip": "zip_h", "job": "job_h"}}');
 CALL publish('pattern_clustering', true, false, true, '{"method": "greedy", "patterns": ["-**", "*-*", "**-", "***"]}');
 
 \pset format unaligned

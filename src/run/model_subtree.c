@@ -62,6 +62,10 @@ check_request(Request *request)
 {
 	KanonSubtreeOptions *options = palloc0(sizeof(KanonSubtreeOptions));
 
+	if (strcmp(request->method, "bottom_up") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("sub-trees have no method \"bottom_up\""),
+				 errhint("Method 'optimal' never loses more, and is done sooner.")));
 	options->method = word_among(request->method, "method", kanon_subtree_names, NULL);
 	options->scheme = word_among(request->scheme, "scheme", kanon_scheme_names, NULL);
 	options->class_column = -1;

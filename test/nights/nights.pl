@@ -73,7 +73,7 @@ my %MODELS = (
 		return { method => pick(qw(flash samarati incognito)), hierarchies(0, @_), suppression_limit => pick(0, 0.1, 0.1, 0.3),
 			residual => pick(qw(fill fill suppress drop)) };
 	},
-	subtree => sub { return { method => pick(qw(top_down bottom_up optimal)), hierarchies(1, @_), scheme => pick(qw(subtree sibling)) }; },
+	subtree => sub { return { method => pick(qw(top_down tds optimal)), hierarchies(1, @_), scheme => pick(qw(subtree sibling)) }; },
 	cluster => sub {
 		return { method => pick(qw(mondrian mondrian_relaxed top_down bottom_up forest gather pairs)), chance(0.6) ? hierarchies(0, @_) : (show => pick(qw(auto set suppress))),
 			chance(0.3) ? (residual => 'drop') : () };

@@ -377,7 +377,7 @@ sub try_subtree
 	my @columns = @{ $table->{columns} };
 	my $before = $where;
 
-	for my $method (qw(top_down bottom_up optimal tds))
+	for my $method (qw(top_down optimal tds))
 	{
 		my $k = 2 + below(min(3, $table->{n} - 1));
 		my $scheme = pick(qw(subtree sibling));

@@ -10,7 +10,7 @@
 #include "release/follow.h"
 #include "subtree/subtree_cut.h"
 
-const char *const kanon_subtree_names[] = {"top_down", "bottom_up", "optimal", "tds", NULL};
+const char *const kanon_subtree_names[] = {"top_down", "optimal", "tds", NULL};
 const char *const kanon_scheme_names[] = {"subtree", "sibling", NULL};
 
 /* One class, shown by its first row type. */
@@ -89,10 +89,7 @@ find_cut(Cut *cut, const KanonPrevious *previous, KanonReport *report, double *b
 	status = cut_bound(cut, NULL, bound);
 	if (status != KANON_OK)
 		return status;
-	return options->method == KANON_SUBTREE_BOTTOM_UP
-			   ? cut_climb(cut, &report->nodes)
-			   : cut_descend(cut, options->class_column, options->method == KANON_SUBTREE_TOP_DOWN,
-							 &report->nodes);
+	return cut_descend(cut, options->class_column, options->method == KANON_SUBTREE_TOP_DOWN, &report->nodes);
 }
 
 static KanonStatus

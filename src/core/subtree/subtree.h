@@ -4,9 +4,8 @@
  *
  * B. Fung, K. Wang, P. Yu, "Top-down specialization for information and privacy
  * preservation", ICDE 2005, and "Anonymizing classification data for privacy
- * preservation", TKDE 19(5), 2007; K. Wang, P. Yu, S. Chakraborty, "Bottom-up
- * generalization: a data mining solution to privacy protection", ICDM 2004; J. Liu,
- * K. Wang, "On optimal anonymization for l+-diversity", ICDE 2010.
+ * preservation", TKDE 19(5), 2007; J. Liu, K. Wang, "On optimal anonymization for
+ * l+-diversity", ICDE 2010.
  */
 #ifndef KANON_SUBTREE_H
 #define KANON_SUBTREE_H
@@ -16,7 +15,6 @@
 typedef enum KanonSubtreeMethod
 {
 	KANON_SUBTREE_TOP_DOWN,
-	KANON_SUBTREE_BOTTOM_UP,
 	KANON_SUBTREE_OPTIMAL,
 	KANON_SUBTREE_TDS /* top_down as it was published, with no second look */
 } KanonSubtreeMethod;

@@ -168,9 +168,6 @@ extern KanonPattern cut_pattern(const Cut *cut, size_t class_);
  */
 extern KanonStatus cut_descend(Cut *cut, int class_column, bool again, int64_t *looked);
 
-/* bottom_up.c: from the values up to a cut that keeps the rules; then down as far as can be. */
-extern KanonStatus cut_climb(Cut *cut, int64_t *looked);
-
 /* optimal.c: *bound is proven for every cut. */
 extern KanonStatus cut_enumerate(Cut *cut, int64_t *looked, double *bound);
 

@@ -82,7 +82,7 @@ my %methods = (
 	kanon_pattern_clustering => [qw(exact greedy fpt)],
 	kanon_cluster            => [qw(mondrian mondrian mondrian_relaxed mondrian_relaxed forest pairs triples bottom_up top_down gather one_k k_one k_k)],
 	kanon_full_domain        => [qw(samarati incognito flash flash speedy)],
-	kanon_subtree            => [qw(top_down tds bottom_up optimal)],
+	kanon_subtree            => [qw(top_down tds optimal)],
 	kanon_transactions       => [qw(apriori apriori direct optimal suppress suppress_control td_control)],
 	kanon_freeform           => [qw(greedy sort_greedy hungarian plain_sort_greedy plain_hungarian mip min_cost_flow ring concealment)]);
 
