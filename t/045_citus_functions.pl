@@ -43,6 +43,7 @@ CREATE VIEW joined AS SELECT id, name, age, region AS zip, fee, born, diagnosis,
 CREATE TABLE coarse AS SELECT * FROM here;
 UPDATE coarse SET age = NULL WHERE age > 23;
 CREATE TABLE ages AS SELECT a AS age, a / 10 * 10 AS level_1 FROM generate_series(20, 25) a;
+CREATE TABLE decades AS SELECT a AS age, a / 10 * 10 AS level_1 FROM generate_series(20, 26) a;
 CREATE TABLE regions AS SELECT 'z' || i AS zip, CASE WHEN i < 11 THEN 'z' || 11 + i % 2 END AS region FROM generate_series(1, 12) i;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO doctor;
 SELECT kanon_set_budget(t, 1000, role => 'doctor') FROM unnest('{here,by_id,by_text,parted,in_columns,everywhere}'::regclass[]) AS t;
@@ -86,7 +87,7 @@ my %calls = (
 	explain => "SELECT aspect, subject, row_count, suppressed_cells FROM kanon_explain({}, $qis, 60, seed => 7)",
 	compare => "SELECT measure, column_name, round(before::numeric, 6), round(after::numeric, 6) FROM kanon_compare({}, 'coarse', '{age,zip}', queries => 10, seed => 7)",
 	'compare, target' => "SELECT measure, column_name, round(before::numeric, 6), round(after::numeric, 6) FROM kanon_compare('here', {}, '{age,zip}', queries => 10, seed => 7)",
-	'attack, levels' => "SELECT count(*) > 0 FROM kanon_attack('here', {}, 'id', '{age,zip}', 20, hierarchies => '{\"age\": \"ages\"}')",
+	'attack, levels' => "SELECT count(*) > 0 FROM kanon_attack('here', {}, 'id', '{age,zip}', 20, hierarchies => '{\"age\": \"decades\"}')",
 	attack => "SELECT count(*) > 0 FROM kanon_attack({}, 'coarse', 'id', '{age,zip}', 20)",
 	'attack, target' => "SELECT count(*) > 0 FROM kanon_attack('here', {}, 'id', '{age,zip}', 20)",
 	distributions => "SELECT * FROM kanon_distributions({}, 'coarse', '{age,zip}', 5)",
