@@ -108,6 +108,60 @@ E
 is(as('enemy', 'CREATE VIEW common.root_levels AS SELECT i AS a, i / 2 + evil.note() AS level1 FROM generate_series(0, 3) i'), '', 'the name of a hierarchy of a superuser');
 is($node->safe_psql('postgres', "SELECT status, error FROM kanon_refresh('root')"), 'failed|42P01', 'is not handed down either');
 
+# ---- what was a table when a publication named it ----
+
+# What somebody else makes of it since is not read, whoever starts the refresh: it would run as the publisher.
+is(as('enemy', <<'E'), '', 'tables of somebody else');
+CREATE TABLE evil.rows AS SELECT i % 4 AS a, i AS id FROM generate_series(1, 100) i;
+CREATE TABLE evil.levels AS SELECT i AS a, i / 2 AS level1 FROM generate_series(0, 3) i;
+CREATE VIEW evil.seen AS SELECT * FROM evil.rows;
+CREATE FUNCTION evil.folded(int) RETURNS bool IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'it ran as %', current_user USING ERRCODE = 'ENEMY'; END $$;
+CREATE FUNCTION evil.later(int) RETURNS bool IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN true; END $$;
+GRANT SELECT ON evil.rows, evil.levels, evil.seen TO owner;
+E
+is(as('owner', <<'E'), "current\ncurrent\ncurrent", 'and publications that name them');
+DO $$ BEGIN
+    PERFORM kanon_create_publication('own.by_rows', 'evil.rows', '{a}', 20, key => 'id', keep_releases => 5);
+    PERFORM kanon_create_publication('own.by_levels', 'own.felt', '{a}', 10, '{"hierarchies": {"a": "evil.levels"}}', solver => 'full_domain');
+    PERFORM kanon_create_publication('own.by_view', 'evil.seen', '{a}', 20);
+END $$;
+SELECT status FROM kanon_refresh('own.by_rows') UNION ALL SELECT status FROM kanon_refresh('own.by_levels') UNION ALL SELECT status FROM kanon_refresh('own.by_view');
+E
+my %replaced = (
+	view => 'ALTER TABLE %1$s RENAME TO was; CREATE VIEW %1$s AS SELECT * FROM evil.was WHERE evil.folded(a::int); GRANT SELECT ON %1$s TO owner',
+	index => 'CREATE INDEX found ON %1$s ((1)) WHERE evil.later(1); CREATE OR REPLACE FUNCTION evil.later(int) RETURNS bool IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN evil.folded(1); END $$',
+	policy => 'ALTER TABLE %1$s ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON %1$s USING (evil.folded(1))');
+my %restored = (view => 'DROP VIEW %1$s; ALTER TABLE evil.was RENAME TO %2$s', index => 'CREATE OR REPLACE FUNCTION evil.later(int) RETURNS bool IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN true; END $$; DROP INDEX evil.found',
+	policy => 'DROP POLICY p ON %1$s; ALTER TABLE %1$s DISABLE ROW LEVEL SECURITY');
+foreach my $case (map { my $p = $_; map { [ @$p, $_ ] } sort keys %replaced } [ 'own.by_levels', 'levels' ], [ 'own.by_rows', 'rows' ])
+{
+	my ($publication, $table, $how) = @$case;
+
+	# a source that is renamed is followed: nothing takes its place
+	next if $table eq 'rows' && $how eq 'view';
+	is(as('enemy', sprintf($replaced{$how}, "evil.$table", $table)), '', "$publication: $how");
+	is(as($_, "SELECT status, error FROM kanon_refresh('$publication')"), 'failed|42501', "is not read for $_") foreach 'owner', 'postgres';
+	is(as($_, "SELECT kanon_alter_publication('$publication', k => 9)"), '42501', "nor to alter it, for $_") foreach 'owner', 'postgres';
+	is(as('postgres', "SELECT kanon_alter_publication('$publication', set_options => '{}', k => 9)"), '42501', 'nor because somebody else names options');
+	is(as('postgres', "SELECT persons FROM kanon_compare_releases('$publication', 1, 2)"), 100, 'releases are compared') if $table eq 'rows';
+	is(as('owner', "SELECT kanon_alter_publication('$publication', set_options => '{}', k => 9)"), 'ENEMY', 'its owner may name it anew');
+	is(as('enemy', sprintf($restored{$how}, "evil.$table", $table)), '', 'and when that is gone');
+	is(as('owner', "SELECT status FROM kanon_refresh('$publication')"), 'current', 'it is read again');
+}
+is(as('owner', <<'E'), "current\n40", 'a table of one\'s own with a policy of one\'s own goes on');
+DO $$ BEGIN
+    CREATE TABLE own.ruled AS SELECT i % 4 AS a FROM generate_series(1, 80) i;
+    PERFORM kanon_create_publication('own.by_ruled', 'own.ruled', '{a}', 4);
+    CREATE FUNCTION own.half(int) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RETURN $1 < 2; END';
+    CREATE POLICY p ON own.ruled USING (own.half(a));
+    ALTER TABLE own.ruled ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+END $$;
+SELECT status FROM kanon_refresh('own.by_ruled');
+SELECT count(*) FROM own.by_ruled;
+E
+is(as('postgres', "SELECT status FROM kanon_refresh('own.by_view')"), 'current', 'what was a view when it was named may be one');
+is(as('postgres', "SELECT kanon_drop_publication('own.by_view')"), '', 'and is dropped');
+
 # ---- who waits for whom ----
 
 # A reader whose table is waited for, and who then waits for the run: the server finds out.

@@ -149,6 +149,11 @@ is(as('owner', "SELECT kanon_create_publication('own.lent', 'kept.patients', '{z
 	'no column without a right to it');
 is(as('owner', "SELECT kanon_create_publication('own.lent', 'kept.patients', '{zip,birth}', 4)"), '', 'columns that are granted');
 $node->safe_psql('lab', 'ALTER TABLE kept.patients ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON kept.patients TO owner USING (id <= 350)');
+# It is another role's policy: no refresh runs it before the publication's owner has accepted that.
+is(as($_, "SELECT status, error FROM kanon_refresh('own.lent')"), 'failed|42501', "row-level security that is new is refused, asked by $_")
+  foreach 'owner', 'postgres';
+is(as('owner', 'SELECT count(*) FROM own.lent'), '700', 'readers have what was published');
+is(as('owner', "SELECT kanon_alter_publication('own.lent', set_options => '{}')"), '', 'its owner accepts it');
 is(as($_, "SELECT status, row_count FROM kanon_refresh('own.lent')"), 'current|350', "row-level security of the owner applies, asked by $_")
   foreach 'owner', 'postgres';
 $node->safe_psql('lab', 'REVOKE SELECT (zip, birth) ON kept.patients FROM owner');

@@ -14,9 +14,12 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/rls.h"
 #include "utils/syscache.h"
 
 /* A superuser needs nobody's rights. */
@@ -170,7 +173,8 @@ look_at(Look *look, Oid relid)
 const char *
 relation_mistrusted(Oid relid)
 {
-	Look look = {.patience = patience_left()};
+	/* a refresh waits as every run does */
+	Look look = {.patience = InSecurityRestrictedOperation() ? NULL : patience_left()};
 
 	/* before a lock that others would have to wait for */
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
@@ -180,19 +184,39 @@ relation_mistrusted(Oid relid)
 	return look_at(&look, relid);
 }
 
+bool
+relation_of_strangers(Oid relid)
+{
+	/* whoever holds a lock of it does not decide the answer */
+	Look look = {.patience = NULL};
+
+	return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) && may_read(relid) &&
+		   look_at(&look, relid) != NULL;
+}
+
 void
 relation_trust(Oid relid)
 {
 	const char *why = kanon_read_strangers ? NULL : relation_mistrusted(relid);
 
 	if (why != NULL)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("relation %s is not read: %s", relation_name(relid), why),
-			 errdetail("Reading it could run code of another role with your rights."),
-			 errhint(
-				 "Let its owner make the call, or, if you trust that role, SET kanon.read_strangers = on.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("relation %s is not read: %s", relation_name(relid), why),
+				 errdetail("Reading it could run code of another role with your rights."),
+				 InSecurityRestrictedOperation()
+					 ? errhint("The owner of the publication accepts it with kanon_alter_publication(..., "
+							   "set_options => '{}'), if they trust that role.")
+					 : errhint("Let its owner make the call, or, if you trust that role, "
+							   "SET kanon.read_strangers = on.")));
+}
+
+/* Of one's own or a superuser's: it is read with its policies, and with what is below it. */
+static bool
+is_known(Oid relid)
+{
+	return is_trusted(relation_owner(relid)) &&
+		   (has_subclass(relid) || check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED);
 }
 
 /*
@@ -207,7 +231,7 @@ trust_begin(Oid relid)
 	char kind = get_rel_relkind(relid);
 	int nest;
 
-	if (kanon_read_strangers || kind == RELKIND_VIEW || kind == RELKIND_FOREIGN_TABLE)
+	if (kanon_read_strangers || kind == RELKIND_VIEW || kind == RELKIND_FOREIGN_TABLE || is_known(relid))
 		return 0;
 	nest = NewGUCNestLevel();
 	for (int i = 0; i < lengthof(settings); i++)

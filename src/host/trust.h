@@ -20,6 +20,9 @@
  */
 extern const char *relation_mistrusted(Oid relid);
 
+/* Could reading it run code of another role?  Waits for locks; false of what may not be read. */
+extern bool relation_of_strangers(Oid relid);
+
 /* Raises insufficient_privilege for such a relation, where kanon.read_strangers says so. */
 extern void relation_trust(Oid relid);
 

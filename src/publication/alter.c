@@ -327,6 +327,10 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(ALTER_KEY))
 		set_key(publication, NameStr(*PG_GETARG_NAME(ALTER_KEY)));
 
+	/* nobody else takes that upon the owner */
+	if (GetUserId() == publication->owner &&
+		!(PG_ARGISNULL(ALTER_OPTIONS) && PG_ARGISNULL(ALTER_SET_OPTIONS)))
+		publication->strangers = names_strangers(source, publication->options);
 	identity_assume(publication, &saved);
 	SPI_connect();
 	model = definition_options(publication);

@@ -310,6 +310,7 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	definition_check(publication);
 	key_check(publication->key, source);
 
+	publication->strangers = names_strangers(source, publication->options);
 	identity_assume(publication, &saved);
 	publication_create_tables(publication, name, schema);
 	source_view_create(publication, source, name, schema);

@@ -41,7 +41,8 @@ typedef struct KanonPublication
 	int32 keep_releases;
 	bool stable;
 	bool protect_successive;
-	char *key;     /* the column that says who a row is about, or NULL */
+	bool strangers; /* what was named could run code of another role when it was: it may still */
+	char *key;      /* the column that says who a row is about, or NULL */
 	Jsonb *bounds; /* of hierarchies, since some release (run/kept_bounds.h); NULL: the next one draws them */
 	bytea
 		*mask_key;  /* a secret: of masks that last from release to release; NULL: a definition without one */

@@ -28,6 +28,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -60,6 +61,10 @@ identity_assume(const KanonPublication *publication, Identity *saved)
 	GetUserIdAndSecContext(&saved->user, &saved->context);
 	SetUserIdAndSecContext(publication->owner, saved->context | SECURITY_RESTRICTED_OPERATION);
 	saved->nest = NewGUCNestLevel();
+	/* whoever may have replaced what the definition names since has not been named */
+	if (!publication->strangers)
+		(void) set_config_option("kanon.read_strangers", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+								 true, 0, false);
 }
 
 void
@@ -142,6 +147,7 @@ read_definition(const Row *row, void *arg)
 	publication->keep_releases = isnull ? 1 : DatumGetInt32(value);
 	publication->stable = row_bool(row, "stable");
 	publication->protect_successive = row_bool(row, "protect_successive");
+	publication->strangers = row_bool(row, "strangers");
 	publication->key = row_text(row, "key");
 	value = row_value(row, "bounds", JSONBOID, &isnull);
 	publication->bounds = isnull ? NULL : DatumGetJsonbPCopy(value);
@@ -341,7 +347,7 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 						 " relations pg_catalog._regclass,"
 						 " keep_releases pg_catalog.int4 NOT NULL, stable pg_catalog.bool NOT NULL,"
 						 " protect_successive pg_catalog.bool NOT NULL, key pg_catalog.text,"
-						 " mask_key pg_catalog.bytea, bounds pg_catalog.jsonb)",
+						 " mask_key pg_catalog.bytea, bounds pg_catalog.jsonb, strangers pg_catalog.bool)",
 						 qualified, quote_identifier(get_namespace_name(publication->extension)),
 						 OPTIONS_TYPE));
 	publication->definition = get_relname_relid(bare, namespace);
@@ -378,8 +384,8 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 
 #define COLUMNS                                                                               \
 	"name, published, source, history, solver, quasi_identifiers, k, options, keep_releases," \
-	" stable, protect_successive, key, relations, bounds"
-#define VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14"
+	" stable, protect_successive, key, relations, bounds, strangers"
+#define VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15"
 
 /* The key that the statement has made. */
 static void
@@ -399,10 +405,13 @@ read_mask_key(KanonPublication *publication, const char *name)
 static void
 bring_up_to_date(const KanonPublication *publication)
 {
+	static const char *const columns[][2] = {{"bounds", "jsonb"}, {"strangers", "bool"}};
+
 	rows_identify(publication->definition);
-	if (get_attnum(publication->definition, "bounds") == InvalidAttrNumber)
-		run_utility(psprintf("ALTER TABLE %s ADD COLUMN bounds pg_catalog.jsonb",
-							 relation_name(publication->definition)));
+	for (int i = 0; i < lengthof(columns); i++)
+		if (get_attnum(publication->definition, columns[i][0]) == InvalidAttrNumber)
+			run_utility(psprintf("ALTER TABLE %s ADD COLUMN %s pg_catalog.%s",
+								 relation_name(publication->definition), columns[i][0], columns[i][1]));
 }
 
 static void
@@ -437,6 +446,7 @@ publication_store(KanonPublication *publication)
 	parameter_text(&p, publication->key);
 	parameter(&p, REGCLASSARRAYOID, PointerGetDatum(relations_listed(publication->options)), false);
 	parameter_bounds(&p, publication);
+	parameter(&p, BOOLOID, BoolGetDatum(publication->strangers), false);
 	row_write(keyed ? "WITH before AS (DELETE FROM %1$s RETURNING mask_key) INSERT INTO %1$s (" COLUMNS
 					  ", mask_key) SELECT " VALUES ", coalesce((SELECT mask_key FROM before), " NEW_MASK_KEY
 					  ")"

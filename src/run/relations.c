@@ -6,6 +6,7 @@
  */
 #include "compat.h"
 #include "host/catalog.h"
+#include "host/trust.h"
 #include "run/request.h"
 
 #include "catalog/namespace.h"
@@ -123,6 +124,19 @@ relations_listed(Jsonb *options)
 
 	(void) rename_relations(options, NULL, list_relation, &stored);
 	return construct_array(stored.relids, stored.n, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT);
+}
+
+bool
+names_strangers(Oid source, Jsonb *options)
+{
+	Stored stored = {0};
+
+	(void) rename_relations(options, NULL, list_relation, &stored);
+	for (int i = 0; i < stored.n; i++)
+		if (OidIsValid(DatumGetObjectId(stored.relids[i])) &&
+			relation_of_strangers(DatumGetObjectId(stored.relids[i])))
+			return true;
+	return relation_of_strangers(source);
 }
 
 /* ---- as they are recorded ---- */

@@ -311,6 +311,9 @@ extern Datum relations_recorded(Oid source, Oid target, Datum options);
 
 extern Jsonb *relations_followed(Jsonb *options, ArrayType *relations, Oid publisher);
 
+/* Could reading the source, or a relation that the options name, run code of another role? */
+extern bool names_strangers(Oid source, Jsonb *options);
+
 /* The word's place in a list that ends with NULL; raises with a hint, or (NULL) with those there are. */
 extern int word_among(const char *word, const char *option, const char *const *words, const char *hint);
 
