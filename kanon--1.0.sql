@@ -1454,13 +1454,14 @@ r AS (
            -- of a publication, what it is made of: its own relations have private names
            d.oid AS described, obj_description(d.oid, 'pg_class') AS comment,
            CASE WHEN u.publication IS NULL THEN u.source ELSE d.name END AS made_of,
-           l.target_now, l.target_not, l.named_now, l.named_not,
+           l.target_now, l.target_not, l.beside_now, l.beside_not, l.named_now, l.named_not,
            p.release, p.status AS release_status
     FROM @extschema@.kanon_usefulness u
     -- what is asked for beside the record
     LEFT JOIN LATERAL (
         SELECT max(x.relation::oid) FILTER (WHERE x.part = 'source')::regclass AS source_now, max(x.why_not) FILTER (WHERE x.part = 'source') AS source_not,
                max(x.relation::oid) FILTER (WHERE x.part = 'target')::regclass AS target_now, max(x.why_not) FILTER (WHERE x.part = 'target') AS target_not,
+               max(x.relation::oid) FILTER (WHERE x.part = 'beside')::regclass AS beside_now, max(x.why_not) FILTER (WHERE x.part = 'beside') AS beside_not,
                jsonb_object_agg(x.name, x.relation::oid) FILTER (WHERE x.part = 'option' AND x.relation IS NOT NULL) AS named_now,
                jsonb_object_agg(x.name, x.why_not) FILTER (WHERE x.part = 'option' AND x.why_not IS NOT NULL) AS named_not
         FROM @extschema@.kanon_recorded((
@@ -1468,6 +1469,7 @@ r AS (
             FROM @extschema@.kanon_run_relations e
             WHERE e.run = u.run AND CASE e.part WHEN 'source' THEN kanon_report_data.compare OR kanon_report_data.frontier IS NOT NULL
                                   WHEN 'target' THEN kanon_report_data.compare OR kanon_report_data.read_target OR kanon_report_data.read_population
+                                  WHEN 'beside' THEN kanon_report_data.read_target
                                   ELSE kanon_report_data.compare OR kanon_report_data.frontier IS NOT NULL OR kanon_report_data.read_population END)) AS x) l ON true
     LEFT JOIN LATERAL (
         SELECT v.source::oid AS oid FROM @extschema@.kanon_publications v
@@ -1533,6 +1535,23 @@ patterns AS (
         SELECT q.pattern, count(*) AS classes, sum(q.row_count)::bigint AS row_count,
                sum(q.suppressed_cells)::bigint AS suppressed_cells, min(q.class) AS first
         FROM @extschema@.kanon_equivalence_classes q WHERE q.run = r.run AND q.class IS NOT NULL GROUP BY q.pattern) p),
+-- what the commonest pattern that changes something makes of made-up values
+example AS (
+    SELECT c.ordinal, c.name, CASE WHEN x.shown IS NOT NULL THEN x.value END AS value,
+           CASE l.symbol WHEN '-' THEN 'as it was' WHEN '*' THEN 'empty' WHEN '~' THEN 'in a range or a set' ELSE coalesce(x.shown, 'as ' || l.level) END AS shown
+    FROM r, columns c,
+         LATERAL (SELECT substr(p.pattern, c.ordinal, 1) AS symbol, CASE WHEN substr(p.pattern, c.ordinal, 1) ~ '[1-9]' THEN c.levels[substr(p.pattern, c.ordinal, 1)::int]::text END AS level
+                  FROM patterns p ORDER BY p.pattern ~ '^-+$', p.place LIMIT 1) l,
+         LATERAL (SELECT CASE WHEN c.column_name ~* 'year' THEN 1947 ELSE 47 END AS number) n,
+         -- widths begin at 0 unless the call says otherwise
+         LATERAL (SELECT CASE WHEN jsonb_typeof(r.options #> ARRAY['hierarchies', c.column_name::text]) = 'object' AND NOT r.options #> ARRAY['hierarchies', c.column_name::text] ?| '{origin,lower,upper}'
+                              THEN substring(l.level FROM '^ranges of ([0-9]{1,4})$')::int END AS width,
+                         nullif(least(substring(l.level FROM '^the first ([0-9]{1,4}) characters$')::int, 5), 5) AS digits) w,
+         LATERAL (SELECT CASE WHEN w.width > 1 THEN n.number::text WHEN w.digits > 0 THEN '48103' WHEN l.level IN ('month', 'quarter', 'year', 'decade') THEN '17 May 1977' END AS value,
+                         CASE WHEN w.width > 1 THEN format(CASE WHEN c.type ~ '^(small|big)?int' THEN '%s to %s' ELSE '%s to below %s' END, n.number / w.width * w.width,
+                                                           (n.number / w.width + 1) * w.width - CASE WHEN c.type ~ '^(small|big)?int' THEN 1 ELSE 0 END)
+                              WHEN w.digits > 0 THEN left('48103', w.digits) || repeat('*', 5 - w.digits)
+                              WHEN l.level = 'month' THEN 'May 1977' WHEN l.level = 'quarter' THEN 'April to June 1977' WHEN l.level = 'year' THEN '1977' WHEN l.level = 'decade' THEN '1970 to 1979' END AS shown) x),
 -- what the table at hand says: it can have been changed since
 now AS (
     SELECT (SELECT to_jsonb(x) FROM @extschema@.kanon_check(r.target_now, q.names) AS x) AS grouped,
@@ -1555,7 +1574,7 @@ rule_words AS (
                       WHEN 'always' THEN format('Always blank: %s.', v.item)
                       WHEN 'together' THEN format('All of these are blank in a row, or none: %s.', v.item)
                       WHEN 'at_most_one' THEN format('At most one of these is blank in a row: %s.', v.item)
-                      WHEN 'implies' THEN format('Where the left is blank, so is the right: %s.', v.item)
+                      WHEN 'implies' THEN format('If the left column is blank in a row, so is the right one: %s.', v.item)
                       ELSE e.key || ': ' || v.item END AS says
     FROM r, jsonb_each(CASE jsonb_typeof(r.options -> 'rules') WHEN 'object' THEN r.options -> 'rules' ELSE '{}' END) WITH ORDINALITY AS e (key, value, nr),
          LATERAL (SELECT t.item, t.nr FROM jsonb_array_elements_text(
@@ -1630,6 +1649,10 @@ statements AS (
                     WHEN EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN '{"shows": "levels"}'
                     ELSE '{"shows": "values"}' END
         FROM r
+        UNION ALL
+        SELECT 55, 0, 'domains', format('The caller said which values each column may have (domains): %s combinations of values in all. Rows of the source with other values have no part in the table. How many there were is not told.', to_char((r.mechanism ->> 'domain')::numeric, 'FM999,999,999,999,999,999,990')),
+               jsonb_build_object('domain', r.mechanism -> 'domain')
+        FROM r WHERE r.model IN ('alpha_beta', 'synthetic') AND r.mechanism ? 'domain'
         UNION ALL
         SELECT 60, 0, 'promise',
                CASE WHEN r.transactions IS NOT NULL THEN 'Counted in the table itself: ' || r.note || '.'
@@ -1708,6 +1731,28 @@ statements AS (
                || CASE r.options ->> 'residual' WHEN 'drop' THEN ' Rows that fit nowhere are left out.'  WHEN 'error' THEN ' Had rows fit nowhere, nothing would have been published.' ELSE '' END,
                jsonb_build_object('blank_rows', k.blank, 'residual', r.options -> 'residual')
         FROM r, risk k WHERE r.has_classes AND r.published_rows > 0) AS s),
+-- the source and the table side by side, as they are now; what is masked has other values on purpose
+sides AS (
+    SELECT r.run, r.source_now, r.target_now, r.options -> 'hierarchies' AS hierarchies,
+           -- where k is 1, a bar would be a person
+           greatest(r.k, 5) AS least,
+           ARRAY(SELECT c.column_name::name FROM columns c ORDER BY c.ordinal) AS names,
+           ARRAY(SELECT k.name::name FROM kept k WHERE k.comparable AND NOT k.allowed AND NOT coalesce(r.options -> 'mask', '{}') ? k.name::text ORDER BY k.nr) AS kept
+    FROM r WHERE kanon_report_data.compare AND r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL AND r.published_rows > 0 AND r.source_now IS NOT NULL AND r.target_now IS NOT NULL AND r.named_not IS NULL),
+compared AS (
+    SELECT x.* FROM sides s, LATERAL @extschema@.kanon_compare(s.source_now, s.target_now, s.names, keep => s.kept, hierarchies => s.hierarchies,
+        queries => 1000, selectivity => 0.05::float8, seed => 1::bigint) AS x),
+bars AS (
+    SELECT d.column_name, row_number() OVER () AS nr, d.bar, d.before, d.after,
+           d.before / r.row_count::float8 AS before_share, d.after / r.published_rows::float8 AS after_share
+    FROM r JOIN sides s ON s.run = r.run, LATERAL @extschema@.kanon_distributions(s.source_now, s.target_now, s.names, s.least, keep => s.kept, hierarchies => s.hierarchies) AS d),
+-- whose values the rows had that were left out: the bar that lost most, as a share of them
+moved AS (
+    SELECT x.column_name AS name, x.value AS distance,
+           (SELECT max(b.before - b.after) / nullif(r.dropped_rows, 0) FROM bars b WHERE b.column_name = x.column_name) AS of_one_bar,
+           row_number() OVER (ORDER BY x.value DESC, x.column_name) AS place
+    FROM r, sides s, compared x
+    WHERE r.dropped_rows > 0 AND x.measure = 'distribution_distance' AND x.column_name = ANY (s.kept) AND x.value >= 0.01),
 verdicts AS (
     SELECT * FROM (
         SELECT 10 AS nr, 'quasi_identifiers' AS about,
@@ -1735,21 +1780,38 @@ verdicts AS (
                CASE WHEN r.has_classes THEN jsonb_build_object('smallest_class', k.least) ELSE '{}' END AS claim
         FROM r LEFT JOIN risk k ON true LEFT JOIN now n ON true
         UNION ALL
-        SELECT 20, 'kept', CASE WHEN x.known = 1 THEN 'no' WHEN x.rules <> '{}' THEN 'yes' ELSE 'caution' END,
+        SELECT 14, 'left_out', 'caution',
+               format('%s left out (%s %% of the source).', CASE r.dropped_rows WHEN 1 THEN '1 row was' ELSE to_char(r.dropped_rows, 'FM999,999,999,999,999,990') || ' rows were' END,
+                      to_char(100 * r.dropped_rows / r.row_count::float8, 'FM990.0'))
+               || coalesce((SELECT format(' The column %I has other shares of values since: %s %% of the rows would have to change theirs.', m.name, to_char(100 * m.distance, 'FM990.0'))
+                                   || CASE WHEN m.of_one_bar >= 0.5 THEN format(' One value or range of it has %s %% of the rows that are missing.', to_char(100 * least(m.of_one_bar, 1), 'FM990')) ELSE '' END
+                            FROM moved m WHERE m.place = 1),
+                           CASE WHEN r.kept = '{}' OR EXISTS (SELECT FROM sides) THEN '' ELSE ' These rows may differ from the others: compare => true shows whether a kept column changed.' END),
+               jsonb_build_object('left_out', r.dropped_rows)
+        FROM r WHERE r.transactions IS NULL AND r.mechanism IS NULL AND (r.dropped_rows >= 0.01 * r.row_count AND r.dropped_rows > 0 OR EXISTS (SELECT FROM moved))
+        UNION ALL
+        SELECT 16, 'nearly_empty', 'caution', format('The column %s is nearly empty: %s %% of its cells show nothing.', c.name, to_char(floor(1000 * c.share) / 10, 'FM990.0')),
+               jsonb_build_object('nearly_empty', c.column_name)
+        FROM r, columns c WHERE r.published_rows > 0 AND c.share >= 0.9
+        UNION ALL
+        SELECT 20, 'kept', CASE WHEN x.known = 1 AND x.rules = '{}' THEN 'no' WHEN x.rules <> '{}' AND coalesce(x.top, 0) < 0.8 THEN 'yes' ELSE 'caution' END,
                format('The kept column %s: ', x.quoted)
                || CASE WHEN x.rules <> '{}' THEN 'the rules about it were counted in the table before anybody could see it.'
                        WHEN x.known = 1 THEN 'nothing was promised, and in some class all rows have the same value. Anybody who finds the class knows it for every person in it.'
                        WHEN x.known > 1 THEN format('nothing was promised; every class has at least %s different values of it.', x.known)
                        WHEN NOT r.has_classes THEN 'nothing was promised about it.'
-                       ELSE 'nothing was promised about its values within a class.' END,
-               jsonb_build_object('kept_column', x.name, 'least_values', x.known)
+                       ELSE 'nothing was promised about its values within a class.' END
+               || CASE WHEN x.known > 1 OR x.rules <> '{}' AND x.top IS NOT NULL THEN format(' In some class %s %% of the rows have the same value.', to_char(floor(1000 * x.top + 1e-9) / 10, 'FM990.0')) ELSE '' END,
+               jsonb_build_object('kept_column', x.name, 'least_values', x.known, 'most_of_one_value', x.top)
         FROM r, LATERAL (
             SELECT k.*, (SELECT (m ->> 'value')::float8::bigint FROM now n, jsonb_array_elements(n.measures) AS m
-                         WHERE m ->> 'measure' = 'distinct_l' AND m ->> 'sensitive_column' = k.name) AS known
+                         WHERE m ->> 'measure' = 'distinct_l' AND m ->> 'sensitive_column' = k.name) AS known,
+                   (SELECT (m ->> 'value')::float8 FROM now n, jsonb_array_elements(n.measures) AS m
+                         WHERE m ->> 'measure' = 'alpha' AND m ->> 'sensitive_column' = k.name) AS top
             FROM kept k ORDER BY k.nr) AS x
         WHERE r.published_rows > 0 AND r.anatomy IS NULL AND r.mechanism IS NULL
         UNION ALL
-        SELECT 30, 'identifiers', CASE WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NULL THEN 'yes' ELSE 'caution' END,
+        SELECT 30, 'identifiers', CASE WHEN coalesce(a.unmasked, a.like_names) IS NOT NULL AND r.has_classes THEN 'no' WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NULL THEN 'yes' ELSE 'caution' END,
                CASE WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NOT NULL
                     THEN concat_ws(' ', 'Columns that can tell readers whom a row is about, published because the caller allowed it: ' || a.names || '.',
                                    'Columns whose name says that they identify persons, published unchanged: ' || a.like_names || '. kanon cannot tell whether they name persons. Look at them, then leave them out, mask them, or label them ''keep''.',
@@ -1763,6 +1825,7 @@ verdicts AS (
                jsonb_build_object('allowed', coalesce(r.options -> 'allow_identifying', '[]'), 'may_name_persons', coalesce(r.options -> 'may_name_persons', '[]'),
                                   'identify_together', coalesce(r.options -> 'identify_together', '[]'), 'tell', coalesce(r.options -> 'tell', '[]'))
         FROM r, LATERAL (SELECT (SELECT string_agg(quote_ident(x), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x) AS names,
+                                (SELECT max(x) FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x WHERE NOT coalesce(r.options -> 'mask', '{}') ? x) AS unmasked,
                                 (SELECT string_agg(quote_ident(x), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'may_name_persons', '[]')) AS x) AS like_names,
                                 (SELECT string_agg(x, '; ') FROM jsonb_array_elements_text(coalesce(r.options -> 'identify_together', '[]')) AS x) AS together,
                                 (SELECT string_agg(format('%s (of %s)', split_part(x, ': ', 1), split_part(x, ': ', 2)), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'tell', '[]')) AS x) AS tell) AS a) AS v),
@@ -1811,24 +1874,9 @@ ks AS (
     SELECT f.* FROM again a, LATERAL @extschema@.kanon_frontier(a.source_now, a.names, kanon_report_data.frontier, method => 'greedy'::text, patterns => NULL::text[],
         rules => NULL::jsonb, gap => 0::float8, effort => 1::float8, keep => '{}'::name[], weights => NULL::float8[], hierarchies => NULL::jsonb,
         level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'fill'::text,
-        time_limit => '60 seconds'::interval, seed => NULL::bigint, solver => a.model, options => a.options) AS f),
--- the source and the table side by side, as they are now; what is masked has other values on purpose
-sides AS (
-    SELECT r.run, r.source_now, r.target_now, r.options -> 'hierarchies' AS hierarchies,
-           -- where k is 1, a bar would be a person
-           greatest(r.k, 5) AS least,
-           ARRAY(SELECT c.column_name::name FROM columns c ORDER BY c.ordinal) AS names,
-           ARRAY(SELECT k.name::name FROM kept k WHERE k.comparable AND NOT k.allowed AND NOT coalesce(r.options -> 'mask', '{}') ? k.name::text ORDER BY k.nr) AS kept
-    FROM r WHERE kanon_report_data.compare AND r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL AND r.published_rows > 0 AND r.source_now IS NOT NULL AND r.target_now IS NOT NULL AND r.named_not IS NULL),
-compared AS (
-    SELECT x.* FROM sides s, LATERAL @extschema@.kanon_compare(s.source_now, s.target_now, s.names, keep => s.kept, hierarchies => s.hierarchies,
-        queries => 1000, selectivity => 0.05::float8, seed => 1::bigint) AS x),
-bars AS (
-    SELECT d.column_name, row_number() OVER () AS nr, d.bar, d.before, d.after,
-           d.before / r.row_count::float8 AS before_share, d.after / r.published_rows::float8 AS after_share
-    FROM r JOIN sides s ON s.run = r.run, LATERAL @extschema@.kanon_distributions(s.source_now, s.target_now, s.names, s.least, keep => s.kept, hierarchies => s.hierarchies) AS d)
+        time_limit => '60 seconds'::interval, seed => NULL::bigint, solver => a.model, options => a.options) AS f)
 SELECT jsonb_build_object(
-    'run', to_jsonb(r) - '{source_now,source_not,target_now,target_not,named_now,named_not,any_population,described}'::text[] || jsonb_build_object('server', current_setting('server_version'),
+    'run', to_jsonb(r) - '{source_now,source_not,target_now,target_not,beside_now,beside_not,named_now,named_not,any_population,described}'::text[] || jsonb_build_object('server', current_setting('server_version'),
         -- nobody asked for one where the promise is another
         'k', CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN r.k END),
     'title', CASE WHEN r.publication IS NULL THEN r.target ELSE r.publication END,
@@ -1836,8 +1884,21 @@ SELECT jsonb_build_object(
     'statements', (SELECT jsonb_agg(to_jsonb(s) - 'nr' - 'part' ORDER BY s.nr, s.part) FROM statements s),
     'verdict', CASE WHEN EXISTS (SELECT FROM verdicts v WHERE v.nr = 10 AND v.verdict = 'no') THEN '{"verdict": "no", "says": "The table is not what was published."}'
                     WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict = 'no') THEN '{"verdict": "no", "says": "The promise was kept, but the table gives something away: read the verdicts below."}'
-                    WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict <> 'yes') THEN '{"verdict": "caution", "says": "The promise was kept. Some columns were published without a promise: read the verdicts below."}'
+                    WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict <> 'yes' AND v.about = 'kept') THEN '{"verdict": "caution", "says": "The promise was kept. Some columns were published without a promise: read the verdicts below."}'
+                    WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict <> 'yes') THEN '{"verdict": "caution", "says": "The promise was kept, with cautions: read the verdicts below."}'
                     ELSE '{"verdict": "yes", "says": "The promise was kept."}'::jsonb END,
+    -- the first page: the worst first, and no more than it has room for
+    'front', jsonb_build_object(
+        'columns', (SELECT string_agg(c.name, ', ' ORDER BY c.ordinal) || CASE WHEN r.kept = '{}' THEN '' ELSE format('; kept: %s', (SELECT string_agg(k.quoted, ', ' ORDER BY k.nr) FROM kept k)) END FROM columns c),
+        'promise', (SELECT jsonb_agg(s.says ORDER BY s.nr, s.part) FROM (SELECT s.* FROM statements s WHERE s.about IN ('promise', 'rules') ORDER BY s.nr, s.part LIMIT 4) s),
+        'verdicts', (SELECT jsonb_agg(to_jsonb(v) - 'nr' - 'place' ORDER BY v.place) FROM (
+            SELECT v.*, row_number() OVER (ORDER BY array_position('{no,caution,yes}'::text[], v.verdict), v.nr, v.says) AS place FROM verdicts v) v WHERE v.place <= 5),
+        'more', (SELECT nullif(greatest(count(*) - 5, 0), 0) FROM verdicts),
+        'for_whom', (SELECT m.value FROM jsonb_each_text(kanon_report_data.metadata) AS m WHERE lower(m.key) = 'for whom' LIMIT 1),
+        'until', (SELECT m.value FROM jsonb_each_text(kanon_report_data.metadata) AS m WHERE lower(m.key) IN ('until', 'valid until') LIMIT 1)),
+    'example', (SELECT format('An example with made-up values: a row with %s is shown with %s. Most rows that were changed look like this.',
+                              string_agg(e.name || ' ' || e.value, ', ' ORDER BY e.ordinal) FILTER (WHERE e.value IS NOT NULL), string_agg(e.name || ' ' || e.shown, ', ' ORDER BY e.ordinal))
+                FROM example e HAVING count(e.value) > 0),
     'verdicts', (SELECT jsonb_agg(to_jsonb(v) - 'nr' ORDER BY v.nr, v.says) FROM verdicts v),
     'check', CASE WHEN r.transactions IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_transactions(%L, %L, k => %s%s%s);', (SELECT h.name FROM home h), coalesce(r.publication, r.target),
                          r.options -> 'items' ->> 0, r.k, ', m => ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2'), CASE WHEN r.options ? 'transaction' THEN format(', transaction => %L', r.options ->> 'transaction') ELSE '' END)
@@ -1848,6 +1909,10 @@ SELECT jsonb_build_object(
                   WHEN r.population IS NOT NULL AND (EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') OR (r.model = 'cluster' AND r.options ->> 'show' IS DISTINCT FROM 'suppress')) THEN NULL
                   WHEN r.population IS NOT NULL THEN format('SELECT * FROM %I.kanon_risk(%L, %L, population => %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.population)
                   ELSE format('SELECT * FROM %I.kanon_check(%L, %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text) END,
+    'check_says', CASE WHEN r.matches IS NOT NULL THEN 'The table alone does not show whether the promise was kept: the call compares it with the source. Only somebody who may read both can check it:'
+                       WHEN r.anatomy IS NOT NULL THEN 'Anybody who may read the second table can check it without this page:'
+                       WHEN r.population IS NOT NULL THEN 'Anybody who may read the table and the population can check it without this page:'
+                       ELSE 'Anybody who may read the table can check it without this page:' END,
     'columns', coalesce((SELECT jsonb_agg(to_jsonb(c) - 'run' || jsonb_build_object(
                    'kept_share', c.kept / nullif(r.published_rows, 0)::float8, 'generalised_share', c.generalised / nullif(r.published_rows, 0)::float8) ORDER BY c.ordinal) FROM columns c), '[]'),
     'kept', coalesce((SELECT jsonb_agg(to_jsonb(x) - 'nr' ORDER BY x.nr) FROM kept x), '[]'),
@@ -1926,14 +1991,21 @@ SELECT jsonb_build_object(
                        WHERE l.publication = r.publication AND l.status <> 'failed') l),
     'options', (SELECT jsonb_agg(jsonb_build_object('option', o.key, 'value', CASE WHEN o.key = 'privacy' THEN (SELECT string_agg(x ->> 'says', '; ') FROM jsonb_array_elements(o.value) AS x)
                     WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
-                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'epsilon', 'gamma', 't')), '{}') || r.options - '{may_name_persons,identify_together,tell,metric_bound}'::text[]) AS o),
+                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'epsilon', 'gamma', 't')), '{}') || r.options - '{may_name_persons,identify_together,tell,metric_bound}'::text[]
+                    -- of a publication, what no run of it is told
+                    || coalesce((SELECT jsonb_strip_nulls(jsonb_build_object('key', p.key, 'keep_releases', p.keep_releases, 'stable', p.stable, 'protect_successive', p.protect_successive)) || p.options
+                                 FROM @extschema@.kanon_publications p WHERE p.publication = r.publication), '{}')) AS o),
     'metadata', (SELECT jsonb_agg(jsonb_build_object('name', m.key, 'value', m.value) ORDER BY m.key COLLATE "C") FROM jsonb_each_text(kanon_report_data.metadata) AS m),
     'checksum', CASE WHEN kanon_report_data.read_target AND r.target_now IS NOT NULL THEN @extschema@.kanon_checksum(r.target_now) END,
+    'beside', CASE WHEN r.anatomy IS NOT NULL THEN jsonb_build_object('table', r.anatomy -> 'sensitive_target',
+                  'checksum', CASE WHEN kanon_report_data.read_target AND r.beside_now IS NOT NULL THEN @extschema@.kanon_checksum(r.beside_now) END) END,
     -- what the page does without
     'not_read', (SELECT jsonb_agg(n.says ORDER BY n.nr) FROM (
         SELECT 1 AS nr, format('The table was not read: %s.', coalesce(r.target_not, 'it is not there any more')) AS says WHERE (kanon_report_data.read_target OR kanon_report_data.read_population) AND r.target_now IS NULL
         UNION ALL
-        SELECT 2, format('The population %s was not read: %s.', r.any_population, coalesce(r.named_not ->> r.any_population, 'it is not there any more'))
+        SELECT 2, format('The table %s was not read: %s.', r.anatomy ->> 'sensitive_target', coalesce(r.beside_not, 'it is not there any more')) WHERE kanon_report_data.read_target AND r.anatomy IS NOT NULL AND r.beside_now IS NULL
+        UNION ALL
+        SELECT 3, format('The population %s was not read: %s.', r.any_population, coalesce(r.named_not ->> r.any_population, 'it is not there any more'))
         WHERE kanon_report_data.read_population AND r.any_population IS NOT NULL AND r.named_now ->> r.any_population IS NULL) AS n),
     'values', CASE WHEN with_values AND r.has_classes THEN jsonb_build_object('smallest', (SELECT jsonb_agg(jsonb_build_object('class', q.class, 'pattern', q.pattern, 'row_count', q.row_count, 'shown', q.shown::text) ORDER BY q.row_count, q.class)
                   FROM (SELECT * FROM @extschema@.kanon_equivalence_classes e WHERE e.run = r.run AND e.shown <> '{}' ORDER BY e.row_count, e.class LIMIT 10) q)) END,
@@ -1944,14 +2016,14 @@ SELECT jsonb_build_object(
         (4, r.transactions IS NOT NULL, 'More knowledge than was assumed.', 'The promise holds against somebody who knows at most ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2') || ' items of a person.'),
         (5, r.transactions IS NOT NULL, 'Knowing what is missing.', 'An attacker who knows an item that a person does not have knows more than was counted.'),
         (6, r.mechanism IS NULL, 'What was not named.', 'If outsiders know an unchanged column, it identifies as well as a birth date.'),
-        (7, true, 'Several releases.', 'Two tables about the same persons can identify them when joined, though each keeps its promise.'),
-        (9, r.anatomy IS NOT NULL, 'Columns that tell the value.', 'A published column that goes with the sensitive one, such as a drug with a diagnosis, tells which of the values of a group is a row''s own; so can what the whole table teaches of who has which value.'),
-        (10, r.anatomy IS NOT NULL, 'Persons with several rows.', 'Who knows which rows are of one person can compare the values of their groups.'),
-        (11, r.mechanism IS NOT NULL, 'Persons with several rows.', 'The promise is about one row. Of a person with several it is weaker, by each of them.'),
-        (12, r.mechanism IS NOT NULL, 'Several releases.', 'Each release of the same source tells a little more: what is drawn twice can be compared.'),
-        (14, r.model = 'cross_training', 'What noise hides.', 'Its authors prove that nobody is isolated when rows are spread evenly over a cube of very many columns. Of other rows nothing is proven: where many rows of a few columns are close together, each of them is published nearly as it is, and kanon_isolation counts who stands alone all the same.'),
-        (13, r.model = 'alpha_beta', 'Rows that depend on one another.', 'It is promised against those who take rows to be there independently of one another.'),
-        (8, jsonb_path_exists(r.options, '$.mask.*.pseudonym'), 'Rows of one person.', 'A pseudonym shows which rows are of one person, across classes: who knows two of them may find the others.')) AS l (nr, so, what, says) WHERE l.so),
+        (7, r.mechanism IS NULL, 'Several releases.', 'Two tables about the same persons can identify them when joined, though each keeps its promise.'),
+        (9, r.anatomy IS NOT NULL, 'Columns that tell the value.', 'A published column that goes with the sensitive one, such as a drug with a diagnosis, can tell which value of a group is a row''s own. So can patterns of the whole table.'),
+        (10, r.anatomy IS NOT NULL, 'Persons with several rows.', 'An attacker who knows which rows are of one person can compare the values of their groups.'),
+        (11, r.mechanism IS NOT NULL, 'Persons with several rows.', 'The promise is about one row. It is weaker for a person with several rows, by each of them.'),
+        (12, r.mechanism IS NOT NULL, 'Several releases.', 'Each release of the same source tells a little more: an attacker can compare the draws.'),
+        (14, r.model = 'cross_training', 'What noise hides.', 'Its authors prove that nobody is isolated when rows are spread evenly over a cube of very many columns. Nothing is proven for other rows. Where many rows of a few columns lie close together, each is published nearly as it is. kanon_isolation counts those that stand alone.'),
+        (13, r.model = 'alpha_beta', 'Rows that depend on one another.', 'The promise holds against attackers who take the rows to be independent of one another.'),
+        (8, jsonb_path_exists(r.options, '$.mask.*.pseudonym'), 'Rows of one person.', 'A pseudonym shows which rows are of one person, across classes. An attacker who knows two of them may find the others.')) AS l (nr, so, what, says) WHERE l.so),
     'has', jsonb_build_object('sizes', r.has_classes AND r.row_count > 0, 'columns', EXISTS (SELECT FROM columns) AND r.published_rows > 0,
         'loss', EXISTS (SELECT FROM columns) AND r.published_rows > 0 OR EXISTS (SELECT FROM measures m WHERE m.value IS NOT NULL),
         'patterns', EXISTS (SELECT FROM patterns), 'ks', EXISTS (SELECT FROM ks), 'releases', r.publication IS NOT NULL,

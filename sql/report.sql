@@ -127,7 +127,7 @@ FROM (SELECT kanon_report(max(run), frontier => '{2,5}') AS page FROM kanon_usef
 ALTER TABLE people RENAME TO people_gone;
 DROP TABLE people_public;
 -- (but for what the table says by itself)
-SELECT kanon_report_data(:run, read_target => true) - '{now,checksum,verdicts,verdict,kept,not_read}'::text[] = :'document'::jsonb - '{now,checksum,verdicts,verdict,kept,not_read}'::text[] AS same, kanon_report_data(:run, read_target => true) -> 'not_read' AS not_read;
+SELECT kanon_report_data(:run, read_target => true) - '{now,checksum,verdicts,verdict,front,kept,not_read}'::text[] = :'document'::jsonb - '{now,checksum,verdicts,verdict,front,kept,not_read}'::text[] AS same, kanon_report_data(:run, read_target => true) -> 'not_read' AS not_read;
 SELECT x ->> 'verdict' AS verdict, x ->> 'says' AS says FROM jsonb_array_elements(kanon_report_data(:run) -> 'verdicts') AS x;
 SELECT kanon_report(:run, frontier => '{2,5}') LIKE '%The source was not read: another relation has its name, or it has another one.%' AS said, kanon_report(:run, compare => true) LIKE '%The source was not read: another relation has its name%' AS compared;
 ALTER TABLE people_gone RENAME TO people;
@@ -212,6 +212,47 @@ SELECT count(*) FROM kanon_run_risk;
 SELECT count(*) FROM kanon_class_sizes;
 RESET ROLE;
 \set VERBOSITY default
+
+-- the first page: the worst verdicts first, one promise, an example of made-up values
+SELECT counted(:'page', 'class=''front''') AS fronts, counted(:'page', 'Signature') AS signatures, position('Signature' IN :'page') < position('id=''what''' IN :'page') AS before_the_rest;
+CREATE TABLE cases AS SELECT 20 + i % 40 AS age, '481' || lpad((i % 9)::text, 2, '0') AS zip, CASE WHEN i % 5 = 0 THEN 'yes' ELSE 'no' END AS hiv, i AS day FROM generate_series(1, 400) i;
+SELECT FROM kanon_pattern_guided('cases', 'cases_levels', '{age,zip}', 20, keep => '{hiv}', hierarchies => '{"age": {"interval": [5, 10]}, "zip": {"prefix": [4]}}', patterns => '{11,21}');
+SELECT max(run) AS coarser FROM kanon_usefulness \gset
+SELECT kanon_report_data(:coarser) ->> 'example' AS example;
+SELECT attname, col_description(attrelid, attnum) FROM pg_attribute WHERE attrelid = 'cases_levels'::regclass AND attnum > 0 ORDER BY attnum;
+-- what somebody wrote stays before kanon's words, and these are renewed
+COMMENT ON COLUMN cases_levels.zip IS 'where they live; kanon: old';
+COMMENT ON COLUMN cases_levels.age IS 'by hand';
+SELECT FROM kanon_pattern_guided('cases', 'cases_levels', '{age,zip}', 20, keep => '{hiv}', replace => true, hierarchies => '{"age": {"interval": [5, 10]}, "zip": {"prefix": [4, 3]}}');
+SELECT attname, col_description(attrelid, attnum) FROM pg_attribute WHERE attrelid = 'cases_levels'::regclass AND attnum > 0 ORDER BY attnum;
+
+-- rows that are left out: a caution from one in a hundred on, and whose they were
+CREATE TABLE lonely AS SELECT 1 AS a, CASE WHEN i % 10 = 0 THEN 'yes' ELSE 'no' END AS hiv FROM generate_series(1, 200) i UNION ALL SELECT 100 + i, 'yes' FROM generate_series(1, 40) i;
+SELECT FROM kanon_pattern_guided('lonely', 'lonely_public', '{a}', 5, keep => '{hiv}', residual => 'drop', privacy => ARRAY[kanon_distinct_l('hiv', 2)]);
+SELECT max(run) AS dropped FROM kanon_usefulness \gset
+SELECT v ->> 'verdict' AS verdict, v ->> 'says' AS says FROM jsonb_array_elements(kanon_report_data(:dropped) -> 'verdicts') v WHERE v ->> 'about' = 'left_out';
+SELECT d #>> '{front,verdicts,0,verdict}' AS worst, v ->> 'says' AS says FROM kanon_report_data(:dropped, compare => true) d, jsonb_array_elements(d -> 'verdicts') v WHERE v ->> 'about' = 'left_out';
+
+-- a column that shows next to nothing, and a promise of two values one of which has nearly all
+SELECT FROM kanon_pattern_guided('cases', 'cases_empty', '{day,zip}', 5, keep => '{hiv}', privacy => ARRAY[kanon_distinct_l('hiv', 2)]);
+SELECT max(run) AS nearly FROM kanon_usefulness \gset
+SELECT v ->> 'verdict' AS verdict, v ->> 'says' AS says FROM jsonb_array_elements(kanon_report_data(:nearly, read_target => true) -> 'verdicts') v WHERE v ->> 'about' IN ('nearly_empty', 'kept');
+
+-- no two bullets of one name, whichever function published
+SELECT u.model, count(*) = count(DISTINCT l ->> 'what') AS told_apart FROM kanon_usefulness u, jsonb_array_elements(kanon_report_data(u.run) -> 'limits') l GROUP BY u.run, u.model HAVING count(*) <> count(DISTINCT l ->> 'what');
+-- who can check what
+SELECT FROM kanon_freeform('cases', 'cases_freeform', '{age,zip}', 5);
+SELECT kanon_report_data(max(run)) ->> 'check_says' AS says FROM kanon_usefulness;
+-- both tables of an anatomy have their checksum
+SELECT FROM kanon_anatomy('cases', 'cases_rows', 'cases_values', '{age}', 'zip', 3);
+SELECT d -> 'beside' ->> 'table' AS beside, d -> 'beside' ->> 'checksum' = kanon_checksum('cases_values') AS same, kanon_page(d) LIKE '%SHA-256 of report_test.cases_values%' AS shown
+FROM (SELECT kanon_report_data(max(run), read_target => true) AS d FROM kanon_usefulness) d;
+-- values that a column may have, as the caller said
+SELECT FROM kanon_synthetic('cases', 'cases_drawn', '{age,hiv}', 1, 0.001, domains => '{"age": {"from": 0, "to": 99}, "hiv": ["yes", "no"]}');
+SELECT s ->> 'says' AS says FROM (SELECT max(run) AS run FROM kanon_usefulness) r, jsonb_array_elements(kanon_report_data(r.run) -> 'statements') s WHERE s ->> 'about' = 'domains';
+-- what a publication adds to the call
+SELECT kanon_create_publication('cases_seen', 'cases', '{age,zip}', 5, key => 'day', options => '{"max_gcp": 0.9, "min_rows": 10}');
+SELECT o ->> 'option' AS option, o ->> 'value' AS value FROM (SELECT max(run) AS run FROM kanon_usefulness) r, jsonb_array_elements(kanon_report_data(r.run) -> 'options') o WHERE o ->> 'option' IN ('key', 'keep_releases', 'max_gcp', 'min_rows', 'stable');
 
 -- a hostile object early in the caller's search_path is not met
 CREATE SCHEMA report_hostile;

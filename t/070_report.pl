@@ -161,6 +161,18 @@ $node->safe_psql('postgres', "DROP TABLE people_public; $shown->[0]");
 is($node->safe_psql('postgres', "SELECT k || ' ' || method || ' ' || (gcp = $shown->[1]) || ' ' || kept::text FROM kanon_usefulness ORDER BY run DESC LIMIT 1"),
 	'5 greedy true {diagnosis}', 'what was tried');
 
+# ---- what is signed is on the first sheet, alone ----
+
+$browser->paper(673);
+for my $name (qw(people values hostile nobody differ))
+{
+	$browser->open("file://$dir/$name.html");
+	# A4 without its margins of 16 mm
+	cmp_ok($browser->run("return document.querySelector('.front').getBoundingClientRect().height"), '<=', 1001, "$name: the first page has room for it");
+	is($browser->run("return getComputedStyle(document.querySelector('.front')).breakAfter"), 'page', "$name: the rest begins on the next");
+	is($browser->run("return document.querySelectorAll('.front .sign span').length + document.querySelectorAll('.front .box').length"), 6, "$name: it is decided and signed there");
+}
+
 # ---- to be read by everyone ----
 
 my $contrast = <<'JS';

@@ -446,6 +446,14 @@ my @claims = (
 	[ blank_rows => sub { my ($c) = @_; my $rows = value("SELECT count(*) FROM $target WHERE $blank"); return $rows == $c->{blank_rows}; } ],
 	[ smallest_class => sub { my ($c) = @_; return (value("SELECT min(n) FROM (SELECT count(*) AS n FROM $target GROUP BY $shown) g") // '') eq ($c->{smallest_class} // ''); } ],
 	[ kept_column => sub { my ($c) = @_; return !defined $c->{least_values} || least("count(DISTINCT $c->{kept_column})") == $c->{least_values}; } ],
+	# the largest share of one value in a class
+	[ most_of_one_value => sub {
+		my ($c) = @_;
+		return 1 unless defined $c->{most_of_one_value};
+		return abs(value("SELECT max(most / n) FROM (SELECT max(c)::float8 AS most, sum(c)::float8 AS n FROM (SELECT class, value, count(*) AS c
+			FROM (SELECT dense_rank() OVER (ORDER BY $shown) AS class, $c->{kept_column} AS value FROM $target) r GROUP BY 1, 2) v GROUP BY class) g") - $c->{most_of_one_value}) < 1e-9; } ],
+	[ nearly_empty => sub { my ($c) = @_; return value("SELECT count(*) FILTER (WHERE $c->{nearly_empty} IS NULL)::float8 / count(*) FROM $target") >= 0.9; } ],
+	[ domain => sub { my ($c) = @_; return !$chance{ $call->{function} }{domain} || $c->{domain} == $chance{ $call->{function} }{domain}; } ],
 	[ allowed => sub { my ($c) = @_; return "@{$c->{allowed}}" eq ($call->{sql} =~ /allow_identifying/ ? 'nr person' : ''); } ]);
 
 sub escaped { my ($text) = @_; $text =~ s/&/&amp;/g; $text =~ s/</&lt;/g; $text =~ s/>/&gt;/g; $text =~ s/"/&quot;/g; $text =~ s/'/&#39;/g; return $text; }

@@ -292,6 +292,7 @@ record_tables(Run *run)
 
 	run->record.options =
 		DirectFunctionCall2(jsonb_concat, run->record.options, arguments_json(run->request));
+	run->record.beside_oid = own->targets.sensitive->relid;
 	run->number = run_record_classless(run->schema, &run->record, run->source, 1, &run->report, NAN, 0,
 									   "anatomy", measures_json(run));
 	words = run_words(run, promise_text(run));

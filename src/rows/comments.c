@@ -6,11 +6,14 @@
  */
 #include "compat.h"
 #include "rows/comments.h"
+#include "hierarchies/hierarchy.h"
 #include "rows/origins.h"
 
 #include "access/relation.h"
+#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "commands/comment.h"
+#include "lib/stringinfo.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -62,6 +65,60 @@ has_comment(Oid relid, AttrNumber attnum, void *arg)
 
 	*text = comment_of(relid, attnum);
 	return *text != NULL;
+}
+
+/* "zip code; kanon: as it was, the first 4 characters or NULL: suppressed, or missing in the source" */
+static char *
+column_words(const SourceColumn *column, const char *source_says)
+{
+	StringInfoData text;
+	int nlevels = column->hierarchy != NULL ? column->hierarchy->nlevels : 0;
+
+	initStringInfo(&text);
+	if (source_says != NULL && source_says[0] != '\0')
+		appendStringInfo(&text, "%s; ", source_says);
+	appendStringInfoString(&text, COMMENT_PREFIX "as it was");
+	for (int i = 0; i < nlevels; i++)
+		appendStringInfo(&text, ", %s", column->hierarchy->levels[i].name);
+	if (column->show_as == SHOW_AS_SET)
+		appendStringInfoString(&text, ", a set");
+	else if (column->show_as == SHOW_AS_RANGE && nlevels == 0)
+		appendStringInfoString(&text, ", a range");
+	appendStringInfoString(&text, " or NULL: suppressed, or missing in the source");
+	return text.data;
+}
+
+/* What is before kanon's words, which are the last; NULL: somebody has written all of it. */
+static char *
+before_words(char *comment)
+{
+	char *own = strstr(comment, COMMENT_PREFIX);
+
+	if (own == NULL)
+		return NULL;
+	return pnstrdup(comment, own - comment >= 2 ? own - comment - 2 : 0);
+}
+
+void
+comments_columns(const Target *target, const Source *source)
+{
+	for (int i = 0; i < source->nqis; i++)
+	{
+		const SourceColumn *column = &source->qis[i];
+		AttrNumber attnum = get_attnum(target->relid, column->name);
+		char *comment = attnum > 0 ? comment_of(target->relid, attnum) : NULL;
+		bool written = comment != NULL;
+
+		if (written)
+			comment = before_words(comment);
+		else
+			(void) column_origins(source->relid, get_attnum(source->relid, column->name), has_comment,
+								  &comment);
+		if (attnum > 0 && (comment != NULL || !written))
+			comment_set(target->relid, attnum, column_words(column, comment));
+	}
+	/* comments_write looks which are there */
+	CommandCounterIncrement();
 }
 
 void

@@ -21,6 +21,9 @@ extern void comment_renew(Oid relid, const char *text);
 /* Comments of a table that is replaced stay: somebody may have written them. */
 extern void comments_take_over(Oid old, Oid new);
 
+/* What quasi-identifiers show in the target, by the names of their levels, after what the source says of them. */
+extern void comments_columns(const Target *target, const Source *source);
+
 /*
  * What the target is, and the comments of the source's columns, below views, too, where
  * it has none of its own.

@@ -256,7 +256,8 @@ set_run(RecordTable *table, int64 run, const RunRecord *record, const Source *so
 	record_set_float8(table, "verify_ms", record->verify_ms, false);
 	record_set(table, "kept", column_names(source->kept, source->nkept), false);
 	record_set(table, "options", record->options, record->options == (Datum) 0);
-	record_set(table, "relations", relations_recorded(source->relid, record->target_oid, record->options),
+	record_set(table, "relations",
+			   relations_recorded(source->relid, record->target_oid, record->beside_oid, record->options),
 			   false);
 	record_set(table, "version", extension_version(), false);
 }

@@ -40,6 +40,7 @@ typedef struct RunRecord
 	const char *source;
 	const char *target;
 	Oid target_oid;
+	Oid beside_oid;          /* the second table of an anatomy, or InvalidOid */
 	const char *publication; /* whose release it is, or NULL */
 	const char *model;
 	const char *method;

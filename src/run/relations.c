@@ -171,7 +171,7 @@ push_relation(JsonbInState *state, const char *part, Oid relid)
 }
 
 Datum
-relations_recorded(Oid source, Oid target, Datum options)
+relations_recorded(Oid source, Oid target, Oid beside, Datum options)
 {
 	JsonbInState state = {0};
 	Stored stored = {0};
@@ -181,6 +181,7 @@ relations_recorded(Oid source, Oid target, Datum options)
 	kanon_push_jsonb(&state, WJB_BEGIN_ARRAY, NULL);
 	push_relation(&state, "source", source);
 	push_relation(&state, "target", target);
+	push_relation(&state, "beside", beside);
 	for (int i = 0; i < stored.n; i++)
 		push_relation(&state, "option", DatumGetObjectId(stored.relids[i]));
 	kanon_push_jsonb(&state, WJB_END_ARRAY, NULL);

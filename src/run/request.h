@@ -305,9 +305,9 @@ extern ArrayType *relations_listed(Jsonb *options);
 
 /*
  * [{"part": "source", "name": …, "oid": …, "kind": …, "owner": …}, …] of what a run read and wrote: its
- * source, its target, and ("option") what its options name.
+ * source, its target, the second table of an anatomy ("beside"), and ("option") what its options name.
  */
-extern Datum relations_recorded(Oid source, Oid target, Datum options);
+extern Datum relations_recorded(Oid source, Oid target, Oid beside, Datum options);
 
 extern Jsonb *relations_followed(Jsonb *options, ArrayType *relations, Oid publisher);
 

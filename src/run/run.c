@@ -392,6 +392,7 @@ record_run(Run *run)
 
 	record->patterns = kanon_mask_count(&run->problem, MOST_COUNTED);
 	border_check(run->border, kanon_measure_columns(&run->problem, &run->release, columns), "");
+	run_notice_empty(run, columns);
 	record->columns = columns;
 	record->sizes = run->parted != NULL ? &run->parted->sizes : NULL;
 	if (run->request->privacy != NULL)
@@ -399,6 +400,7 @@ record_run(Run *run)
 			DirectFunctionCall2(jsonb_concat, record->options, privacy_recorded(run->request->privacy));
 	run_record(run->schema, run->number, record, run->types, &run->problem, &run->release, &run->report,
 			   &run->measures);
+	comments_columns(run->target, run->source);
 	comments_write(run->target, run->source, run_words(run, NULL));
 }
 

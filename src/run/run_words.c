@@ -11,6 +11,9 @@
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
+/* From that share of its cells on a column is of no use. */
+#define NEARLY_ALL 0.9
+
 /* "a, b" of a name[], or nothing. */
 static void
 append_names(StringInfo text, const char *before, ArrayType *names)
@@ -67,4 +70,21 @@ run_words(const Run *run, const char *promise)
 	append_masked(&text, run->source);
 	appendStringInfo(&text, "; run " INT64_FORMAT ", %s", run->number, time_text(run->record.started_at));
 	return text.data;
+}
+
+void
+run_notice_empty(const Run *run, const KanonColumnMeasures *columns)
+{
+	int64 rows = run->types->nrows - run->release.dropped;
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int c = 0; c < run->source->nqis && rows > 0; c++)
+		if (columns[c].suppressed >= NEARLY_ALL * rows)
+			appendStringInfo(&names, "%s%s", names.len == 0 ? "" : ", ", run->source->qis[c].quoted);
+	if (names.len > 0)
+		ereport(NOTICE,
+				(errmsg("columns of the target that are nearly empty: %s", names.data),
+				 errdetail("At least %.0f %% of the cells of each show nothing.", 100 * NEARLY_ALL),
+				 errhint("Give them hierarchies, or leave them out, so that other columns show more.")));
 }

@@ -12,4 +12,7 @@
  */
 extern char *run_words(const Run *run, const char *promise);
 
+/* A NOTICE that names the columns of which the target shows next to nothing. */
+extern void run_notice_empty(const Run *run, const KanonColumnMeasures *columns);
+
 #endif
