@@ -1496,7 +1496,7 @@ columns AS (
                          ORDER BY l.nr) AS levels_shown
         FROM unnest(c.levels) WITH ORDINALITY AS l (name, nr),
              LATERAL (SELECT sum(q.row_count)::bigint AS cells FROM @extschema@.kanon_equivalence_classes q
-                      WHERE q.run = r.run AND substr(q.pattern, c.ordinal, 1) = l.nr::text) e) d ON true),
+                      WHERE q.run = r.run AND strpos('123456789ABCDEFGHIJKLMNOPQRSTUVW', substr(q.pattern, c.ordinal, 1)) = l.nr) e) d ON true),
 kept AS (
     SELECT k.name, k.nr, quote_ident(k.name) AS quoted,
            coalesce(r.options -> 'allow_identifying', '[]') ? k.name AS allowed,
@@ -1529,7 +1529,7 @@ patterns AS (
            row_number() OVER (ORDER BY p.row_count DESC, p.first) AS place,
            coalesce((SELECT string_agg(c.name || CASE substr(p.pattern, c.ordinal, 1)
                                        WHEN '*' THEN ' blank' WHEN '~' THEN ' as a range or a set'
-                                       ELSE ' as ' || c.levels[substr(p.pattern, c.ordinal, 1)::int] END, '; ' ORDER BY c.ordinal)
+                                       ELSE ' as ' || c.levels[strpos('123456789ABCDEFGHIJKLMNOPQRSTUVW', substr(p.pattern, c.ordinal, 1))] END, '; ' ORDER BY c.ordinal)
                      FROM columns c WHERE substr(p.pattern, c.ordinal, 1) <> '-'), 'every column as it was') AS words
     FROM r, LATERAL (
         SELECT q.pattern, count(*) AS classes, sum(q.row_count)::bigint AS row_count,
@@ -1540,7 +1540,7 @@ example AS (
     SELECT c.ordinal, c.name, CASE WHEN x.shown IS NOT NULL THEN x.value END AS value,
            CASE l.symbol WHEN '-' THEN 'as it was' WHEN '*' THEN 'empty' WHEN '~' THEN 'in a range or a set' ELSE coalesce(x.shown, 'as ' || l.level) END AS shown
     FROM r, columns c,
-         LATERAL (SELECT substr(p.pattern, c.ordinal, 1) AS symbol, CASE WHEN substr(p.pattern, c.ordinal, 1) ~ '[1-9]' THEN c.levels[substr(p.pattern, c.ordinal, 1)::int]::text END AS level
+         LATERAL (SELECT substr(p.pattern, c.ordinal, 1) AS symbol, CASE WHEN substr(p.pattern, c.ordinal, 1) ~ '[1-9A-W]' THEN c.levels[strpos('123456789ABCDEFGHIJKLMNOPQRSTUVW', substr(p.pattern, c.ordinal, 1))]::text END AS level
                   FROM patterns p ORDER BY p.pattern ~ '^-+$', p.place LIMIT 1) l,
          LATERAL (SELECT CASE WHEN c.column_name ~* 'year' THEN 1947 ELSE 47 END AS number) n,
          -- widths begin at 0 unless the call says otherwise

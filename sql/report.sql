@@ -238,6 +238,10 @@ SELECT FROM kanon_pattern_guided('cases', 'cases_empty', '{day,zip}', 5, keep =>
 SELECT max(run) AS nearly FROM kanon_usefulness \gset
 SELECT v ->> 'verdict' AS verdict, v ->> 'says' AS says FROM jsonb_array_elements(kanon_report_data(:nearly, read_target => true) -> 'verdicts') v WHERE v ->> 'about' IN ('nearly_empty', 'kept');
 
+-- from level 10 on patterns have letters
+SELECT count(*) FROM kanon_full_domain('cases', 'cases_wide', '{day}', 150, hierarchies => '{"day": {"interval": [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]}}');
+SELECT d #>> '{patterns,0,pattern}' AS pattern, d #>> '{patterns,0,words}' AS words, s ->> 'says' AS says
+FROM (SELECT kanon_report_data(max(run)) AS d FROM kanon_usefulness) r, jsonb_array_elements(d -> 'statements') s WHERE s ->> 'about' = 'column';
 -- no two bullets of one name, whichever function published
 SELECT u.model, count(*) = count(DISTINCT l ->> 'what') AS told_apart FROM kanon_usefulness u, jsonb_array_elements(kanon_report_data(u.run) -> 'limits') l GROUP BY u.run, u.model HAVING count(*) <> count(DISTINCT l ->> 'what');
 -- who can check what
