@@ -1,4 +1,4 @@
--- What who knows the method concludes from a release, by exact enumeration.  First: all sensitive columns of
+-- An attacker knows the method: what the release tells then, by exact enumeration.  First: all sensitive columns of
 -- :minimality_tables tables of 8 rows (41 is the whole set), k = 2, the attacker knows all quasi-identifiers: of
 -- how many different releases is somebody's value certain (under alpha the value that the rule is about, which no class alone
 -- tells)?  Then: all 792 tables of 7 rows over 3 x 2 values, nothing is known of rows: of how many releases that hide something

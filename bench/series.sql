@@ -1,4 +1,4 @@
--- What a refresh costs that keeps company (stable), and one that protects histories (protect_successive).
+-- The cost of a refresh: one that keeps company (stable), and one that protects histories (protect_successive).
 -- Night after night one row in a hundred of Adult leaves, changes or joins; each publication is refreshed in turn.
 \echo
 \echo 'series: refreshes of Adult, 1 % of the rows changed; medians of five nights, ratios within each night'

@@ -85,7 +85,7 @@ typedef struct Release
 	bytea *digest; /* of what it was made from (read/digest.h), or NULL */
 } Release;
 
-/* ---- state.c: definitions and histories ---- */
+/* ---- publication_state.c: definitions and histories ---- */
 
 extern Oid extension_schema(FunctionCallInfo fcinfo);
 
@@ -202,7 +202,7 @@ extern Oid source_of(const KanonPublication *publication);
 /* A column's number there. */
 extern AttrNumber source_view_column(Oid view, const char *name);
 
-/* ---- labels.c: roles of columns from SECURITY LABEL ---- */
+/* ---- publication_labels.c: roles of columns from SECURITY LABEL ---- */
 
 /*
  * Quasi-identifiers of a relation, and their weights, `keep` and so on in

@@ -111,42 +111,6 @@ find_class_column(Run *run, const char *name)
 	source_check_groupable(grouped, source->nqis + 1);
 }
 
-/* char * of a list as a text[]. */
-static Datum
-text_list(const List *list)
-{
-	Datum *texts = palloc(sizeof(Datum) * list_length(list));
-	ListCell *lc;
-
-	foreach (lc, list)
-		texts[foreach_current_index(lc)] = CStringGetTextDatum(lfirst(lc));
-	return PointerGetDatum(construct_array(texts, list_length(list), TEXTOID, -1, false, TYPALIGN_INT));
-}
-
-/* The arguments, and what was told of them. */
-static Datum
-recorded_arguments(const Run *run)
-{
-	RecordedOption told[5];
-	const KeptTold *kept = run->source->told;
-	Datum arguments = request_recorded(run->request);
-	int n = 0;
-
-	if (run->may_name != NULL)
-		told[n++] = (RecordedOption){"may_name_persons", NAMEARRAYOID, PointerGetDatum(run->may_name)};
-	if (kept != NULL && kept->together != NIL)
-		told[n++] = (RecordedOption){"identify_together", TEXTARRAYOID, text_list(kept->together)};
-	if (kept != NULL && kept->tells != NIL)
-		told[n++] = (RecordedOption){"tell", TEXTARRAYOID, text_list(kept->tells)};
-	if (run->metric_bound != NULL)
-		told[n++] = (RecordedOption){"metric_bound", FLOAT8OID, Float8GetDatum(*run->metric_bound)};
-	if (run->near)
-		told[n++] = (RecordedOption){"stayed_near", BOOLOID, BoolGetDatum(true)};
-	if (n == 0)
-		return arguments;
-	return DirectFunctionCall2(jsonb_concat, arguments, recorded_options(told, n));
-}
-
 static void
 open_source(Run *run)
 {

@@ -116,4 +116,7 @@ extern void run_notice_unproven(const Run *run, bool takes_gap, const char *take
 #define PROOF_BY_GLPK "A proof takes GLPK, which this build of kanon is without."
 #endif
 
+/* record_json.c: the arguments of a run, and what was told of them, as jsonb for its record. */
+extern Datum recorded_arguments(const Run *run);
+
 #endif

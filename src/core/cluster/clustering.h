@@ -99,7 +99,7 @@ extern bool cluster_asks_values(const KanonProblem *problem);
 extern double cluster_hidden(const ClusterLayout *layout, const KanonHull *hull, KanonPattern *pattern);
 
 /*
- * ruled.c: what a method that knows k alone makes of the rows without what problem->privacy
+ * cluster_ruled.c: what a method that knows k alone makes of the rows without what problem->privacy
  * (not NULL) looks at, mended (release/repair.h).  Where rows may be left out (residual
  * DROP), these are any number.  KANON_UNSUPPORTED: rules about populations.
  */

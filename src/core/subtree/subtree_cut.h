@@ -168,7 +168,7 @@ extern KanonPattern cut_pattern(const Cut *cut, size_t class_);
  */
 extern KanonStatus cut_descend(Cut *cut, int class_column, bool again, int64_t *looked);
 
-/* optimal.c: *bound is proven for every cut. */
+/* subtree_optimal.c: *bound is proven for every cut. */
 extern KanonStatus cut_enumerate(Cut *cut, int64_t *looked, double *bound);
 
 /* What no cut of the scheme can be better than; gain (or NULL) [nnodes]: what each move and all after it can save. */

@@ -2,7 +2,7 @@
  * glpk.c: the model in GLPK (https://www.gnu.org/software/glpk/, 5.0).
  *
  * The linear relaxation by the simplex method in slices, tightened by the cuts
- * of cuts.c, then branch and cut with those and Gomory's.  GLPK cannot know
+ * of cutting_planes.c, then branch and cut with those and Gomory's.  GLPK cannot know
  * that the objective is whole, so it is told: see feign().
  */
 #include <float.h>

@@ -8,7 +8,7 @@
 
 typedef struct IlpSettings
 {
-	bool cuts;          /* those of cuts.c, and Gomory's */
+	bool cuts;          /* those of cutting_planes.c, and Gomory's */
 	bool rounding_cuts; /* GLPK's, too */
 	int branching;      /* 0: pseudo-costs, 1: most fractional, 2: Driebeck-Tomlin */
 	int64_t max_nodes;  /* 0: no limit */

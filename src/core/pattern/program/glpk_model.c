@@ -1,7 +1,7 @@
 /*
  * glpk_model.c: the model of ilp.h as rows and columns of GLPK.
  *
- * Most rows x_if <= n_i u_f never bind, and of the cuts of cuts.c there are
+ * Most rows x_if <= n_i u_f never bind, and of the cuts of cutting_planes.c there are
  * too many to list: both are added where a solution violates them.
  */
 #include <math.h>
@@ -214,7 +214,7 @@ load_cut(IlpRun *run, const IlpCut *cut, int row)
 	glp_set_row_bnds(run->lp, row, GLP_UP, 0, (double) cut->missing * (double) cut->classes);
 }
 
-/* Adds the cuts of cuts.c that the solution at hand violates; how many. */
+/* Adds the cuts of cutting_planes.c that the solution at hand violates; how many. */
 static int
 add_cuts(IlpRun *run)
 {

@@ -43,7 +43,7 @@ typedef struct IlpModel
 	uint32_t *opt;     /* instances, cheapest first */
 
 	/*
-	 * Rows of a class must have so many different values, too (ruled.c): for the bound alone
+	 * Rows of a class must have so many different values, too (exact_ruled.c): for the bound alone
 	 * (ilp_lagrange).  0: any will do.
 	 */
 	uint32_t values_needed;

@@ -1,7 +1,7 @@
 /*
  * tighten.c: a bound above that of the linear relaxation, by cuts that are relaxed, too.
  *
- * A cut of cuts.c, of a set T of row types with `missing` = k - n(T) mod k,
+ * A cut of cutting_planes.c, of a set T of row types with `missing` = k - n(T) mod k,
  *     sum_F (u_f - x_f(outside T) / missing) <= floor(n(T) / k),
  * has a price nu >= 0, as a row has its y.  An instance of F pays nu to open and gets
  * nu / missing back for each row that is not of T; it still decides alone:

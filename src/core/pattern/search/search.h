@@ -1,6 +1,6 @@
 /*
  * search.h: the state of ruin and recreate, shared by its eight files:
- * state.c (what is where), scan.c (who fits an instance), moves.c (a move), ruled.c (rules beyond k), anneal.c
+ * search_state.c (what is where), scan.c (who fits an instance), moves.c (a move), search_ruled.c (rules beyond k), anneal.c
  * (the annealing), cross.c (the better of two states, piece by piece), search_parts.c
  * (exactly solved neighbourhoods) and search_merged.c (what several searches have used).
  */
@@ -180,7 +180,7 @@ search_note_want(Search *s, uint32_t u)
 	search_set_bit(s->wants, u, s->type[s->unit[u].type].least < search_cost(s, u, s->unit[u].in));
 }
 
-/* state.c */
+/* search_state.c */
 
 /* Memory (s->scratch, for the caller to free) and units; all rows at their fallback. */
 extern bool search_alloc(Search *s);
@@ -222,7 +222,7 @@ extern bool search_take(Search *s, uint32_t u, uint32_t f);
  */
 extern KanonStatus search_parts(Search *s, double work, double target);
 
-/* ruled.c */
+/* search_ruled.c */
 
 /* May the rows of an open class without one unit (NONE: all) be one? */
 extern bool search_keeps(Search *s, uint32_t f, uint32_t without);
@@ -322,7 +322,7 @@ extern KanonStatus ilp_search_merged(const IlpModel *model, uint64_t seed, doubl
 									 KanonPace *pace);
 
 /*
- * ruled.c: the same under the problem's rules beyond k, from a release that keeps them, as
+ * search_ruled.c: the same under the problem's rules beyond k, from a release that keeps them, as
  * far as its classes are among the instances.  g: as above, of these.  *cost, in their units, and *release of what
  * was found, which is not finished; INFINITY and nothing: the rest may not be published.
  */
