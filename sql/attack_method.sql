@@ -1,4 +1,4 @@
--- what who knows the method concludes: counted again by publishing every source there is
+-- an attacker knows the method: what the release tells then, counted again by publishing every source there is
 CREATE SCHEMA attack_method_test;
 SET search_path = attack_method_test, public;
 SET client_min_messages = warning;

@@ -123,9 +123,9 @@ values_are_asked(const Recorded *recorded, ArrayType *known)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("who knows the method knows all quasi-identifiers, or none"),
+			 errmsg("known must be all quasi-identifiers of the run, or '{}'"),
 			 errhint(
-				 "Let known be the quasi-identifiers of the run, and their values are asked about; or '{}', and the whole source is.")));
+				 "With all of them kanon asks about the values of persons, with '{}' about the whole source.")));
 	return n > 0;
 }
 
@@ -189,23 +189,23 @@ attack_method(Lines *lines, FunctionCallInfo fcinfo, Oid source, Oid target, Arr
 					: errmsg("privacy rules of the run are about values"),
 			 values
 				 ? errdetail(
-					   "Which row has which kept value decides about nothing: the method tells no more than the release.")
-				 : errdetail("Sources are tried with the values of known persons alone."),
+					   "The method does not look at kept values, so it tells no more of them than the release.")
+				 : errdetail("Under such rules kanon tries sources for known persons alone."),
 			 values ? errhint("Let known be '{}': then the whole source is asked about.")
 					: errhint("Let known be the quasi-identifiers of the run.")));
 	sources_try(run, values, &fit, &left);
 	put(lines, "rows", (double) run->types->nrows, true, "rows of the source");
 	put(lines, "sources_fit", (double) fit.sources, true, "sources that agree with the release");
 	put(lines, "sources_left", (double) left.sources, true,
-		"of these, those that the method makes this release of");
+		"sources from which the method makes this release");
 	put(lines, "certain_fit", (double) fit.certain, true,
 		values ? "persons whose value is certain without the method"
 			   : "rows that are certain without the method");
 	put(lines, "certain_left", (double) left.certain, true,
-		values ? "persons whose value is certain to who knows the method"
-			   : "rows that are certain to who knows the method");
+		values ? "persons whose value is certain to an attacker who knows the method"
+			   : "rows that are certain to an attacker who knows the method");
 	put(lines, "chance_fit", fit.highest, values,
 		"the best chance of a value of a person without the method");
-	put(lines, "chance_left", left.highest, values, "the same for who knows the method");
+	put(lines, "chance_left", left.highest, values, "the same for an attacker who knows the method");
 	run_end(run);
 }
