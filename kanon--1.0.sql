@@ -1069,7 +1069,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_status';
 
 COMMENT ON FUNCTION @extschema@.kanon_publication_status(text, interval)
-IS 'whether a publication is fresh, stale or failing';
+IS 'whether a publication is fresh, stale, held or failing';
 
 CREATE FUNCTION @extschema@.kanon_compare_releases(publication text, a bigint, b bigint)
 RETURNS TABLE (persons bigint, persons_below_k bigint, k bigint, smallest bigint, joined bigint, joined_below_k bigint,
@@ -1127,7 +1127,7 @@ COMMENT ON COLUMN @extschema@.kanon_releases.publication IS 'name of the view th
 COMMENT ON COLUMN @extschema@.kanon_releases.release IS 'number of the release';
 COMMENT ON COLUMN @extschema@.kanon_releases.started IS 'when its refresh began';
 COMMENT ON COLUMN @extschema@.kanon_releases.finished IS 'when it ended';
-COMMENT ON COLUMN @extschema@.kanon_releases.status IS 'current, kept, dropped or failed';
+COMMENT ON COLUMN @extschema@.kanon_releases.status IS 'current, kept, dropped, failed or held (nobody could be shown with enough others)';
 COMMENT ON COLUMN @extschema@.kanon_releases.row_count IS 'rows that were published';
 COMMENT ON COLUMN @extschema@.kanon_releases.k IS 'rows of the smallest class that shows something; NULL: none does';
 COMMENT ON COLUMN @extschema@.kanon_releases.cost IS 'what was lost, as the solver counts it';
@@ -1138,7 +1138,7 @@ COMMENT ON COLUMN @extschema@.kanon_releases.error IS 'SQLSTATE of a refresh tha
 COMMENT ON COLUMN @extschema@.kanon_releases.message IS 'what the error says, without data values';
 COMMENT ON COLUMN @extschema@.kanon_releases.detail IS 'its detail, when kanon raised it';
 COMMENT ON COLUMN @extschema@.kanon_releases.hint IS 'what can be done about it';
-COMMENT ON COLUMN @extschema@.kanon_releases.relation IS 'the table of the release; NULL: it is dropped or failed';
+COMMENT ON COLUMN @extschema@.kanon_releases.relation IS 'the table of the release; NULL: it is dropped, failed or held';
 COMMENT ON COLUMN @extschema@.kanon_releases.checked IS 'when a refresh last found the source unchanged since; NULL: none has';
 
 CREATE FUNCTION @extschema@.kanon_progress_list()
@@ -1351,7 +1351,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_attack';
 
 COMMENT ON FUNCTION @extschema@.kanon_attack(regclass, regclass, name, name[], int, jsonb, text)
-IS 'tries linkage out: how often who knows some columns of random persons picks their records, beside what was promised';
+IS 'tries linkage out: how often an attacker who knows some columns of random persons picks their records, beside what was promised; or counts what knowing the method tells';
 
 CREATE FUNCTION @extschema@.kanon_compare(
     source            regclass,
