@@ -142,6 +142,7 @@ succeeds('spilling to disk',
 succeeds('a volatile source, which is read once',
 	publish('volatile', 'public6', "'{zip}', 5, keep => '{diagnosis}', allow_identifying => '{diagnosis}'"));
 succeeds('kanon_check', "SELECT * FROM kanon_check('src', $qis)");
+succeeds('kanon_check of few columns', "SELECT * FROM kanon_check('src', $qis, 2)");
 # (held for five seconds more before it writes)
 my $holder = $node->background_psql('postgres');
 $holder->query_safe('BEGIN; LOCK TABLE kanon_run_class IN SHARE MODE');

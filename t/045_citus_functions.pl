@@ -75,6 +75,7 @@ my %calls = (
 	cross_training => "SELECT count(*) > 0 FROM kanon_cross_training({}, 'out', '{age,wants}', 10); $number",
 	isolation => "SELECT * FROM kanon_isolation('coarse', {}, '{id,wants}', 2, 2)",
 	check => "SELECT * FROM kanon_check({}, $qis)",
+	'check, few columns' => "SELECT * FROM kanon_check({}, $qis, 2, k => 5)",
 	check_freeform => "SELECT * FROM kanon_check_freeform({}, 'coarse', '{age,zip}', 5)",
 	'check_freeform, records' => "SELECT * FROM kanon_check_freeform('here', {}, '{age,zip}', 5)",
 	check_transactions => "SELECT * FROM kanon_check_transactions({}, 'items', 5, 2)",
