@@ -1078,7 +1078,7 @@ CREATE FUNCTION @extschema@.kanon_publication_status(
     fail_if_older_than interval DEFAULT NULL)
 RETURNS TABLE (publication_name text, status text, k bigint, release bigint, refreshed_at timestamptz, age interval,
                failures bigint, error text, allow_identifying name[], smallest_difference bigint,
-               held_persons bigint, held_oldest bigint)
+               held_persons bigint, held_oldest bigint, problem text, remedy text)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_status';
 
@@ -1098,7 +1098,7 @@ IS 'what two releases tell together: persons whom their classes hide among fewer
 CREATE FUNCTION @extschema@.kanon_publication_list()
 RETURNS TABLE (publication text, owner regrole, published regclass, source regclass, quasi_identifiers name[],
                k bigint, solver text, options jsonb, keep_releases int, stable boolean, protect_successive boolean,
-               key text, release bigint, refreshed_at timestamptz)
+               key text, release bigint, refreshed_at timestamptz, problem text, remedy text)
 LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_list';
 
@@ -1136,6 +1136,8 @@ COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'whether 
 COMMENT ON COLUMN @extschema@.kanon_publications.key IS 'the column that says who a row is about; it is not published';
 COMMENT ON COLUMN @extschema@.kanon_publications.release IS 'number of the current release';
 COMMENT ON COLUMN @extschema@.kanon_publications.refreshed_at IS 'when it was made, or last found to be what the source gives still';
+COMMENT ON COLUMN @extschema@.kanon_publications.problem IS 'what is wrong with its view, definition, history or source; NULL: nothing';
+COMMENT ON COLUMN @extschema@.kanon_publications.remedy IS 'the statement that mends it';
 COMMENT ON VIEW @extschema@.kanon_releases IS 'releases of the publications in kanon_publications, failed refreshes among them';
 COMMENT ON COLUMN @extschema@.kanon_releases.publication IS 'name of the view that readers see';
 COMMENT ON COLUMN @extschema@.kanon_releases.release IS 'number of the release';

@@ -32,8 +32,12 @@ typedef struct KanonPublication
 	Oid published; /* the view; InvalidOid until the first release is there */
 	Oid source;    /* the view of the source */
 	Oid history;
-	Oid caller;   /* the function of kanon's that was called */
-	char *solver; /* the name of a model */
+	Oid source_named, history_named; /* by the definition, whosever they are */
+	bool lost; /* a view whose definition does not count: name, view and the owner of what it reads alone */
+	char *problem; /* what is wrong (publication_diagnose), or NULL, */
+	char *remedy;  /* and the statement that mends it */
+	Oid caller;    /* the function of kanon's that was called */
+	char *solver;  /* the name of a model */
 	ArrayType *qis;
 	int64 k;
 	Jsonb *options;       /* of the model */
@@ -92,9 +96,13 @@ extern Oid extension_schema(FunctionCallInfo fcinfo);
 /*
  * Every publication, in the order of their names.  Of owners that `wanted` refuses (the
  * view is not known then: InvalidOid) nothing is locked or read.  What others keep locked is left out with a WARNING and
- * counted in *busy (or NULL).
+ * in *busy (or NULL), by its owner.
  */
-extern List *publications(Oid extension, bool (*wanted)(Oid owner, Oid view), int *busy);
+extern List *publications(Oid extension, bool (*wanted)(Oid owner, Oid view), List **busy);
+
+/* The tables that have a column of the type that only definitions have; whose they are is for the caller to ask. */
+extern List *definition_tables(Oid extension);
+extern void publications_sort(List *list);
 
 /* The caller may do everything with it. */
 extern bool owned_by_caller(Oid owner, Oid view);
@@ -104,6 +112,10 @@ extern bool publication_owns(const KanonPublication *publication, Oid relid, cha
 
 /* By the view's name; raises undefined_object, and insufficient_privilege unless its owner's. */
 extern KanonPublication *publication_find(Oid extension, const char *name,
+										  bool (*wanted)(Oid owner, Oid view));
+
+/* The same; a view whose definition does not count is told, not raised. */
+extern KanonPublication *publication_look(Oid extension, const char *name,
 										  bool (*wanted)(Oid owner, Oid view));
 
 /* The same again, when others may have changed it meanwhile; NULL: it is none any more. */
@@ -201,6 +213,21 @@ extern Oid source_of(const KanonPublication *publication);
 
 /* A column's number there. */
 extern AttrNumber source_view_column(Oid view, const char *name);
+
+/* ---- lost.c ---- */
+
+/*
+ * The same as publications, with views whose definition does not count, of those whose view or releases `wanted`
+ * lets through; and of each what is wrong with it.
+ */
+extern List *publications_seen(Oid extension, bool (*wanted)(Oid owner, Oid view), List **busy);
+
+/* Sets problem and remedy, if anything is wrong. */
+extern void publication_diagnose(KanonPublication *publication);
+
+/* No refresh can be recorded. */
+extern bool publication_is_broken(const KanonPublication *publication);
+extern void publication_raise_broken(const KanonPublication *publication);
 
 /* ---- publication_labels.c: roles of columns from SECURITY LABEL ---- */
 

@@ -189,10 +189,9 @@ parameter_relation(Parameters *parameters, Oid relid)
 void
 row_not_written(const char *name)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table %s of the publication does not take what is written to it", name),
-			 errhint("It was changed by hand, or has rules: drop the publication and create it anew.")));
+	ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					errmsg("table %s of the publication does not take what is written to it", name),
+					errhint("It was changed by hand, or has rules, triggers or policies: take these away.")));
 }
 
 void
@@ -215,7 +214,7 @@ row_write(const char *query, Oid relid, Parameters *parameters, int expected)
 
 	if (name == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the history of the publication is gone"),
-						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+						errhint("See remedy of kanon_publication_status.")));
 	nest = catalog_path_begin();
 	/* its owner may have put triggers on it */
 	gate_queries++;

@@ -127,9 +127,10 @@ read_definition(const Row *row, void *arg)
 		MemoryContextSwitchTo(old);
 		return false;
 	}
+	publication->source_named = row_relation(row, "source");
 	if (!get_view(publication, row, "source", &publication->source))
 		publication->source = InvalidOid;
-	publication->history = row_relation(row, "history");
+	publication->history = publication->history_named = row_relation(row, "history");
 	if (!publication_owns(publication, publication->history, RELKIND_RELATION))
 		publication->history = InvalidOid;
 	publication->name = relation_name(publication->published);
@@ -159,11 +160,11 @@ read_definition(const Row *row, void *arg)
 
 /*
  * A definition is one row in a table whose owner owns the view, too: what a table
- * of somebody else's says of that view does not count.  *busy is counted up when it
+ * of somebody else's says of that view does not count.  Its owner is put into *busy when it
  * could not be read for a lock.
  */
 static KanonPublication *
-read_publication(Oid extension, Oid definition, long *patience, int *busy)
+read_publication(Oid extension, Oid definition, long *patience, List **busy)
 {
 	KanonPublication *publication = palloc0(sizeof(KanonPublication));
 	Definition state = {.publication = publication, .context = CurrentMemoryContext};
@@ -175,7 +176,7 @@ read_publication(Oid extension, Oid definition, long *patience, int *busy)
 	if (!rows_visit(definition, publication->owner, patience, read_definition, &state))
 	{
 		if (busy != NULL && relation_is_own(definition, publication->owner, RELKIND_RELATION))
-			(*busy)++;
+			*busy = lappend_oid(*busy, publication->owner);
 		return NULL;
 	}
 	if (state.rows != 1 || publication->name == NULL || publication->solver == NULL ||
@@ -205,9 +206,14 @@ compare_names(const ListCell *a, const ListCell *b)
 	return strcmp(((KanonPublication *) lfirst(a))->name, ((KanonPublication *) lfirst(b))->name);
 }
 
-/* The tables that have a column of the type; whose they are is for the caller to ask. */
-static List *
-definitions(Oid extension)
+void
+publications_sort(List *list)
+{
+	list_sort(list, compare_names);
+}
+
+List *
+definition_tables(Oid extension)
 {
 	Relation depend = table_open(DependRelationId, AccessShareLock);
 	List *tables = NIL;
@@ -235,13 +241,13 @@ definitions(Oid extension)
 }
 
 List *
-publications(Oid extension, bool (*wanted)(Oid owner, Oid view), int *busy)
+publications(Oid extension, bool (*wanted)(Oid owner, Oid view), List **busy)
 {
 	List *found = NIL;
 	ListCell *lc;
 	long *patience = patience_left();
 
-	foreach (lc, definitions(extension))
+	foreach (lc, definition_tables(extension))
 	{
 		KanonPublication *publication;
 
@@ -251,7 +257,7 @@ publications(Oid extension, bool (*wanted)(Oid owner, Oid view), int *busy)
 		if (publication != NULL)
 			found = lappend(found, publication);
 	}
-	list_sort(found, compare_names);
+	publications_sort(found);
 	return found;
 }
 
@@ -262,26 +268,42 @@ raise_not_owner(const char *name)
 					errhint("Its owner and members of that role may; readers only read the view.")));
 }
 
+/* NULL: it is that of a publication that is in order, or of none. */
+static KanonPublication *
+find_lost(Oid extension, Oid view, bool (*wanted)(Oid owner, Oid view))
+{
+	ListCell *lc;
+
+	foreach (lc, publications_seen(extension, wanted, NULL))
+	{
+		KanonPublication *publication = lfirst(lc);
+
+		if (publication->lost && publication->published == view)
+			return publication;
+	}
+	return NULL;
+}
+
 /* Of a view, which is asked for its owner before anything of the owner's is read. */
 static KanonPublication *
 find_by_view(Oid extension, Oid view, const char *name, bool (*wanted)(Oid owner, Oid view))
 {
 	Oid owner = relation_owner(view);
+	KanonPublication *publication;
 	ListCell *lc;
 
-	if (!wanted(owner, view))
-		raise_not_owner(name);
-	foreach (lc, definitions(extension))
+	foreach (lc, wanted(owner, view) ? definition_tables(extension) : NIL)
 	{
-		KanonPublication *publication;
-
 		if (relation_owner(lfirst_oid(lc)) != owner)
 			continue;
 		publication = publication_read(extension, lfirst_oid(lc));
 		if (publication != NULL && publication->published == view)
 			return publication;
 	}
-	return NULL;
+	publication = find_lost(extension, view, wanted);
+	if (publication == NULL && !wanted(owner, view))
+		raise_not_owner(name);
+	return publication;
 }
 
 /*
@@ -312,25 +334,41 @@ find_by_text(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid view
 }
 
 KanonPublication *
-publication_find(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid view))
+publication_look(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid view))
 {
-	KanonPublication *publication;
+	KanonPublication *publication = NULL;
+	const char *found = name;
 	List *names;
-	RangeVar *rv;
 	Oid relid;
 
 	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME), errmsg("publication \"%s\" is not a name", excerpt(name)),
 				 errhint("Write it as in SQL: name or schema.name, with odd names quoted.")));
-	rv = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
-	relid = RangeVarGetRelid(rv, NoLock, true);
-	publication = OidIsValid(relid) ? find_by_view(extension, relid, name, wanted)
-									: find_by_text(extension, name, wanted);
+	relid = RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))), NoLock,
+							 true);
+	if (OidIsValid(relid))
+	{
+		publication = find_by_view(extension, relid, name, wanted);
+		/* something else may have the name by now */
+		found = relation_name(relid);
+	}
+	if (publication == NULL && found != NULL)
+		publication = find_by_text(extension, found, wanted);
 	if (publication == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
 						errmsg("publication \"%s\" does not exist", excerpt(name)),
 						errhint("See kanon_publications; kanon_create_publication makes one.")));
+	return publication;
+}
+
+KanonPublication *
+publication_find(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid view))
+{
+	KanonPublication *publication = publication_look(extension, name, wanted);
+
+	if (publication->lost)
+		publication_raise_broken(publication);
 	return publication;
 }
 

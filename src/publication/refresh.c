@@ -27,6 +27,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
@@ -189,8 +190,10 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 	request->definition = definition_text(publication);
 	request->bounds = publication->bounds;
 	/* (who is held back may be let in, and ages) */
-	if (may_keep && publication->bounds != NULL && before != NULL && OidIsValid(before->relation) &&
-		before->held_persons == 0 && (publication->key == NULL || OidIsValid(before->persons)) &&
+	if (may_keep && publication->bounds != NULL &&
+		source_view_reads(publication->published) == request->like && before != NULL &&
+		OidIsValid(before->relation) && before->held_persons == 0 &&
+		(publication->key == NULL || OidIsValid(before->persons)) &&
 		(!request->stable || OidIsValid(before->types)))
 		request->seen = before->digest;
 	if (request->stable)
@@ -318,10 +321,9 @@ publication_claim(KanonPublication *publication, bool wait)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
 						errmsg("publication %s was dropped meanwhile", publication->name),
 						errhint("See kanon_publications.")));
-	if (!OidIsValid(current->published))
-		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("the view of publication %s was dropped", current->name),
-						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+	publication_diagnose(current);
+	if (publication_is_broken(current))
+		publication_raise_broken(current);
 	return current;
 }
 
@@ -397,7 +399,7 @@ record_release(KanonPublication *publication, List *releases, Release *before, R
 	drop_old(publication, lappend(releases, release));
 }
 
-/* What was made is undone; that it failed is recorded, and told. */
+/* What was made is undone; that it failed is recorded. */
 static void
 record_failure(const KanonPublication *publication, Release *release, List *releases, const ErrorData *error)
 {
@@ -405,10 +407,7 @@ record_failure(const KanonPublication *publication, Release *release, List *rele
 	if (release->none && release_current(releases) != NULL && raised_by_kanon(error))
 		failure_held(publication, release, error);
 	else
-	{
 		failure_note(release, error);
-		failure_warn(publication, release);
-	}
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	release_add(publication, release);
@@ -455,7 +454,8 @@ refresh(KanonPublication *publication, Release *release, bool scheduled)
 	if (release->number == PG_INT64_MAX)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("there is no number for another release of publication %s", publication->name),
-						errhint("Its history is damaged: drop the publication and create it anew.")));
+						errhint("Somebody has written into its history: correct the column release of %s.",
+								relation_name(publication->history))));
 	release->number++;
 	release->started = GetCurrentTimestamp();
 	identity_assume(publication, &saved);
@@ -465,6 +465,9 @@ refresh(KanonPublication *publication, Release *release, bool scheduled)
 	/* in memory that outlives what follows: its caller is told, too */
 	if (error != NULL)
 		record_failure(publication, release, work.releases, error);
+	/* schedules are told of all in the end, once */
+	if (error != NULL && release->status == RELEASE_FAILED && !scheduled)
+		failure_warn(publication, release);
 	identity_return(&saved);
 }
 
@@ -547,12 +550,73 @@ commit_turn(MemoryContext context)
 	return error;
 }
 
-/* Of what no history tells: the turn was undone. */
+/* The turn was undone with what it had recorded: that it failed is recorded in another one. */
 static void
-turn_failed(Turn *turn, const ErrorData *error)
+record_undone(void *arg)
 {
-	failure_note(&turn->release, error);
-	failure_warn(turn->publication, &turn->release);
+	Turn *turn = arg;
+	KanonPublication *publication = publication_claim(turn->publication, false);
+	Release failed = turn->release;
+	Identity saved;
+
+	identity_assume(publication, &saved);
+	SPI_connect();
+	(void) releases(publication, &failed.number);
+	failed.number++;
+	release_add(publication, &failed);
+	SPI_finish();
+	identity_return(&saved);
+}
+
+static ErrorData *
+in_turn(void (*work)(void *arg), Turn *turn)
+{
+	ErrorData *error;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	error = attempt(work, turn);
+	PopActiveSnapshot();
+	return error;
+}
+
+/* One publication, in a transaction of its own.  False: it was not refreshed, and the reason is appended. */
+static bool
+refresh_in_turn(KanonPublication *publication, Oid caller, MemoryContext context, StringInfo failures)
+{
+	Turn turn = {.publication = publication, .caller = caller};
+	ErrorData *error;
+
+	if (publication_is_broken(publication))
+	{
+		appendStringInfo(failures, "%s%s: %s. It is mended by: %s", failures->len > 0 ? "\n" : "",
+						 publication->name, publication->problem, publication->remedy);
+		return false;
+	}
+	error = in_turn(take_turn, &turn);
+	if (error != NULL)
+		failure_note(&turn.release, error);
+	error = commit_turn(context);
+	if (error != NULL)
+	{
+		failure_note(&turn.release, error);
+		(void) in_turn(record_undone, &turn);
+		(void) commit_turn(context);
+	}
+	if (turn.release.status != RELEASE_FAILED)
+		return true;
+	appendStringInfo(failures, "%s%s: %s", failures->len > 0 ? "\n" : "", publication->name,
+					 failure_text(&turn.release));
+	return false;
+}
+
+static void
+raise_none(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("role %s has no publications", quote_identifier(GetUserNameFromId(GetUserId(), false))),
+			 errhint("Call it as the role that owns them, as a member that inherits its rights, or as a "
+					 "superuser. See kanon_publications.")));
 }
 
 /* kanon_refresh_all() */
@@ -563,9 +627,10 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 	Oid extension = extension_schema(fcinfo);
 	List *all;
 	ListCell *lc;
-	int busy = 0;
+	List *unread = NIL;
+	int busy;
 	int turns;
-	int failed = 0;
+	int failed;
 	StringInfoData failures;
 
 	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
@@ -578,34 +643,22 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 	PreventCommandIfReadOnly("kanon_refresh_all");
 	initStringInfo(&failures); /* said when SPI has let go of what was read by it */
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
-	all = publications(extension, owned_by_caller, &busy);
+	all = publications_seen(extension, owned_by_caller, &unread);
+	busy = list_length(unread);
 	turns = list_length(all) + busy;
+	if (turns == 0)
+		raise_none();
+	failed = busy;
 	if (busy > 0)
 		appendStringInfo(&failures, "%d locked by other sessions: see the warnings.", busy);
 	foreach (lc, all)
-	{
-		Turn turn = {.publication = lfirst(lc), .caller = fcinfo->flinfo->fn_oid};
-		ErrorData *error;
-
-		PushActiveSnapshot(GetTransactionSnapshot());
-		error = attempt(take_turn, &turn);
-		PopActiveSnapshot();
-		if (error != NULL)
-			turn_failed(&turn, error);
-		error = commit_turn(context);
-		if (error != NULL)
-			turn_failed(&turn, error);
-		if (turn.release.status != RELEASE_FAILED)
-			continue;
-		failed++;
-		appendStringInfo(&failures, "%s%s: %s", failures.len > 0 ? "\n" : "", turn.publication->name,
-						 failure_text(&turn.release));
-	}
+		failed += !refresh_in_turn(lfirst(lc), fcinfo->flinfo->fn_oid, context, &failures);
 	SPI_finish();
-	if (failed + busy > 0)
+	if (failed > 0)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("%d of %d publications could not be refreshed", failed + busy, turns),
+						errmsg("%d of %d publications could not be refreshed", failed, turns),
 						errdetail("%s", failures.data),
-						errhint("The others were refreshed and committed. See kanon_releases.")));
+						errhint("%sSee kanon_releases and kanon_publication_status.",
+								failed < turns ? "The others were refreshed and committed. " : "")));
 	PG_RETURN_VOID();
 }

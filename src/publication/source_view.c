@@ -93,8 +93,17 @@ source_of(const KanonPublication *publication)
 	Oid source = OidIsValid(publication->source) ? source_view_reads(publication->source) : InvalidOid;
 
 	if (!OidIsValid(source))
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the source of the publication was dropped"),
-						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+	{
+		bool given = !OidIsValid(publication->source) && OidIsValid(publication->source_named) &&
+					 relation_owner(publication->source_named) != publication->owner;
+
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
+						errmsg("the source of the publication %s",
+							   given ? "was given to another role" : "was dropped"),
+						publication->remedy != NULL && given
+							? errhint("It is mended by: %s", publication->remedy)
+							: errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+	}
 	return source;
 }
 

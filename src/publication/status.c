@@ -3,6 +3,7 @@
  * kanon_releases and kanon_publication_status.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "host/excerpt.h"
 #include "host/lines.h"
 #include "publication/publication.h"
@@ -33,25 +34,28 @@ kanon_publication_list(PG_FUNCTION_ARGS)
 	Lines *lines = lines_begin(fcinfo);
 	ListCell *lc;
 
-	foreach (lc, publications(extension_schema(fcinfo), seen_by_caller, NULL))
+	foreach (lc, publications_seen(extension_schema(fcinfo), seen_by_caller, NULL))
 	{
 		KanonPublication *publication = lfirst(lc);
-		const Release *current = release_current(releases(publication, NULL));
+		const Release *current = publication->lost ? NULL : release_current(releases(publication, NULL));
 
 		line_text(lines, publication->name);
 		line_oid(lines, publication->owner);
 		line_oid(lines, publication->published);
-		line_oid(lines, source_view_reads(publication->source));
-		line_value(lines, PointerGetDatum(publication->qis), true);
-		line_int8(lines, publication->k, true);
+		line_oid(lines,
+				 OidIsValid(publication->source) ? source_view_reads(publication->source) : InvalidOid);
+		line_value(lines, PointerGetDatum(publication->qis), publication->qis != NULL);
+		line_int8(lines, publication->k, publication->k != 0);
 		line_text(lines, publication->solver);
-		line_value(lines, JsonbPGetDatum(publication->options), true);
-		line_int4(lines, publication->keep_releases, true);
-		line_bool(lines, publication->stable, true);
-		line_bool(lines, publication->protect_successive, true);
+		line_value(lines, JsonbPGetDatum(publication->options), publication->options != NULL);
+		line_int4(lines, publication->keep_releases, !publication->lost);
+		line_bool(lines, publication->stable, !publication->lost);
+		line_bool(lines, publication->protect_successive, !publication->lost);
 		line_text(lines, publication->key);
 		line_int8(lines, current != NULL ? current->number : 0, current != NULL);
 		line_time(lines, current != NULL ? release_known(current) : 0, current != NULL);
+		line_text(lines, publication->problem);
+		line_text(lines, publication->remedy);
 		line_end(lines);
 	}
 	return (Datum) 0;
@@ -89,6 +93,30 @@ put_release(const Release *release, void *arg)
 	line_end(lines);
 }
 
+/* What is wrong with the publication is a line, too: its history need not be there. */
+static void
+put_problem(Lines *lines, const KanonPublication *publication)
+{
+	line_text(lines, publication->name);
+	line_int8(lines, 0, false);
+	line_time(lines, 0, false);
+	line_time(lines, 0, false);
+	line_text(lines, release_status_name(RELEASE_FAILED));
+	line_int8(lines, 0, false);
+	line_int8(lines, 0, false);
+	line_float8(lines, 0, false);
+	line_int8(lines, 0, false);
+	line_int8(lines, 0, false);
+	line_int8(lines, 0, false);
+	line_text(lines, NULL);
+	line_text(lines, publication->problem);
+	line_text(lines, NULL);
+	line_text(lines, publication->remedy);
+	line_oid(lines, InvalidOid);
+	line_time(lines, 0, false);
+	line_end(lines);
+}
+
 /* Behind the view kanon_releases. */
 Datum
 kanon_release_list(PG_FUNCTION_ARGS)
@@ -96,10 +124,13 @@ kanon_release_list(PG_FUNCTION_ARGS)
 	Put put = {lines_begin(fcinfo)};
 	ListCell *lc;
 
-	foreach (lc, publications(extension_schema(fcinfo), seen_by_caller, NULL))
+	foreach (lc, publications_seen(extension_schema(fcinfo), seen_by_caller, NULL))
 	{
 		put.publication = lfirst(lc);
-		releases_visit(put.publication, put_release, &put);
+		if (put.publication->problem != NULL)
+			put_problem(put.lines, put.publication);
+		if (!put.publication->lost)
+			releases_visit(put.publication, put_release, &put);
 	}
 	return (Datum) 0;
 }
@@ -195,17 +226,22 @@ allowed_to_identify(const KanonPublication *publication)
 }
 
 static void
-put_status(Lines *lines, const KanonPublication *publication, const Interval *limit)
+put_status(Lines *lines, KanonPublication *publication, const Interval *limit)
 {
 	Interval ever = {.month = 10000 * MONTHS_PER_YEAR}; /* the sum of a time and more may be no time */
 	TimestampTz now = GetCurrentTimestamp();
-	Release *current = release_current(releases(publication, NULL));
+	Release *current = publication->lost ? NULL : release_current(releases(publication, NULL));
 	Tail tail = {0};
 	const char *status = "fresh";
-	bool all = watched_by_caller(publication->owner, publication->published);
+	bool all = watched_by_caller(publication->owner, publication->published) ||
+			   (publication->lost && watched_by_caller(relation_owner(publication->published), InvalidOid));
 
-	releases_visit(publication, find_success, &tail);
-	releases_visit(publication, count_failures, &tail);
+	publication_diagnose(publication);
+	if (!publication->lost)
+	{
+		releases_visit(publication, find_success, &tail);
+		releases_visit(publication, count_failures, &tail);
+	}
 	if (tail.held > tail.made)
 		status = "held";
 	if (limit != NULL && current != NULL &&
@@ -214,12 +250,11 @@ put_status(Lines *lines, const KanonPublication *publication, const Interval *li
 												TimestampTzGetDatum(release_known(current)),
 												PointerGetDatum(limit))) < now)
 		status = "stale";
-	if (tail.failures > 0 || current == NULL || !OidIsValid(publication->published) ||
-		!OidIsValid(source_view_reads(publication->source)))
+	if (tail.failures > 0 || publication->problem != NULL)
 		status = "failing";
 	line_text(lines, publication->name);
 	line_text(lines, status);
-	line_int8(lines, publication->k, true);
+	line_int8(lines, publication->k, publication->k != 0);
 	line_int8(lines, current != NULL ? current->number : 0, current != NULL && all);
 	line_time(lines, current != NULL ? release_known(current) : 0, current != NULL);
 	line_value(lines,
@@ -227,12 +262,15 @@ put_status(Lines *lines, const KanonPublication *publication, const Interval *li
 													 TimestampTzGetDatum(release_known(current)))
 							   : (Datum) 0,
 			   current != NULL);
-	line_int8(lines, tail.failures, all);
+	line_int8(lines, tail.failures, all && !publication->lost);
 	line_text(lines, tail.failures > 0 && all ? tail.error : NULL);
-	line_value(lines, allowed_to_identify(publication), all);
+	line_value(lines, all && !publication->lost ? allowed_to_identify(publication) : (Datum) 0,
+			   all && !publication->lost);
 	line_int8(lines, tail.difference, tail.difference > 0 && all);
 	line_int8(lines, current != NULL ? current->held_persons : 0, current != NULL && all);
 	line_int8(lines, current != NULL ? current->held_oldest : 0, current != NULL && all);
+	line_text(lines, all ? publication->problem : NULL);
+	line_text(lines, all ? publication->remedy : NULL);
 	line_end(lines);
 }
 
@@ -251,10 +289,10 @@ kanon_publication_status(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("fail_if_older_than must not be negative"),
 				 errhint("It is an interval such as '26 hours'.")));
 	if (!PG_ARGISNULL(0))
-		put_status(lines, publication_find(extension, text_to_cstring(PG_GETARG_TEXT_PP(0)), read_by_caller),
+		put_status(lines, publication_look(extension, text_to_cstring(PG_GETARG_TEXT_PP(0)), read_by_caller),
 				   limit);
 	else
-		foreach (lc, publications(extension, watched_by_caller, NULL))
+		foreach (lc, publications_seen(extension, watched_by_caller, NULL))
 			put_status(lines, lfirst(lc), limit);
 	return (Datum) 0;
 }
