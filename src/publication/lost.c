@@ -213,8 +213,8 @@ strays(Oid extension, bool (*wanted)(Oid owner, Oid view), const List *busy, lon
 
 		stray->definition = lfirst_oid(lc);
 		if (wanted(owner, InvalidOid) && !list_member_oid(busy, owner) &&
-			rows_visit(lfirst_oid(lc), owner, patience, read_stray, stray) && OidIsValid(stray->published) && relation_owner(stray->published) != owner &&
-			get_rel_relkind(stray->published) == RELKIND_VIEW)
+			rows_visit(lfirst_oid(lc), owner, patience, read_stray, stray) && OidIsValid(stray->published) &&
+			relation_owner(stray->published) != owner && get_rel_relkind(stray->published) == RELKIND_VIEW)
 			found = lappend(found, stray);
 	}
 	return found;
