@@ -835,12 +835,15 @@ CREATE FUNCTION @extschema@.kanon_risk(
     threshold         float8     DEFAULT 0.2,
     hierarchies       jsonb      DEFAULT NULL,
     sampling_fraction float8     DEFAULT NULL,
-    presence          jsonb      DEFAULT NULL)
+    presence          jsonb      DEFAULT NULL,
+    weights           name       DEFAULT NULL,
+    household         name       DEFAULT NULL,
+    special_uniques   int        DEFAULT NULL)
 RETURNS TABLE (measure text, sensitive_column name, value float8, meaning text)
 LANGUAGE C STABLE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_risk';
 
-COMMENT ON FUNCTION @extschema@.kanon_risk(regclass, name[], name[], name, regclass, float8, jsonb, float8, jsonb)
+COMMENT ON FUNCTION @extschema@.kanon_risk(regclass, name[], name[], name, regclass, float8, jsonb, float8, jsonb, name, name, int)
 IS 'what a relation gives away, one measure per row: class sizes, chances of finding a person, sensitive values';
 
 CREATE FUNCTION @extschema@.kanon_risk_columns(

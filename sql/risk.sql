@@ -341,6 +341,48 @@ SELECT try($$ kanon_risk('large', '{a}', sampling_fraction => 0) $$);
 SELECT try($$ kanon_risk('large', '{a}', sampling_fraction => 1.5) $$);
 SELECT count(*) FROM kanon_risk('large', '{a}') WHERE measure LIKE 'population_uni%';
 
+-- The ten records of "Statistical Disclosure Control: A Practice Guide" (Benschop, Machingauta, Welch, 2019), which sdcMicro
+-- is shown with. Printed there: risk .0054 .0054 .0251 .0126 .0282 .0126 .0290 .0251 .0074 .0074; SUDA scores, of sets of at
+-- most three columns, 0 0 6 0 12 0 6 10 0 0.
+CREATE TABLE guide (nr int, residence text, gender text, education text, labour text, weight numeric, hid text);
+INSERT INTO guide VALUES (1, 'urban', 'f', 'secondary incomplete', 'employed', 180, 'a'), (2, 'urban', 'f', 'secondary incomplete', 'employed', 180, 'a'),
+    (3, 'urban', 'f', 'primary incomplete', 'non-lf', 215, 'a'), (4, 'urban', 'm', 'secondary complete', 'employed', 76, 'b'),
+    (5, 'rural', 'f', 'secondary complete', 'unemployed', 186, 'b'), (6, 'urban', 'm', 'secondary complete', 'employed', 76, NULL),
+    (7, 'urban', 'f', 'primary complete', 'non-lf', 180, 'c'), (8, 'urban', 'm', 'post-secondary', 'unemployed', 215, 'c'),
+    (9, 'urban', 'f', 'secondary incomplete', 'non-lf', 186, NULL), (10, 'urban', 'f', 'secondary incomplete', 'non-lf', 76, NULL);
+SELECT measure, round(value::numeric, 4) AS value, meaning
+FROM kanon_risk('guide', '{residence,gender,education,labour}', weights => 'weight', household => 'hid', special_uniques => 3, threshold => 0.02)
+WHERE measure ~ 'weighted|individual|household|uniques_|special|suda';
+-- the risk of each record: its class alone
+CREATE FUNCTION risk_of(record int) RETURNS numeric LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE OR REPLACE TEMP VIEW one AS SELECT g.* FROM guide g JOIN guide h USING (residence, gender, education, labour) WHERE h.nr = %s', record);
+    RETURN (SELECT round(r.value::numeric, 4) FROM kanon_risk('one', '{residence,gender,education,labour}', weights => 'weight') AS r WHERE measure = 'individual_highest');
+END $$;
+SELECT string_agg(risk_of(nr)::text, ' ' ORDER BY nr) AS risks FROM guide;
+-- households without weights: 1/f of each; b has 1/2 and 1, the single ones 1/2 each
+SELECT measure, round(value::numeric, 4) AS value FROM kanon_risk('guide', '{residence,gender,education,labour}', household => 'hid') WHERE measure ~ 'household|weighted|individual';
+-- all columns together: the last factor is left out
+SELECT measure, value FROM kanon_risk('guide', '{residence,gender,education,labour}', special_uniques => 4) WHERE measure ~ 'uniques_|special|suda';
+-- rows that show nothing have no risk of their own, but that of their household
+SELECT measure, round(value::numeric, 4) AS value FROM kanon_risk('told', '{age,zip}', special_uniques => 2) WHERE measure ~ 'uniques_|special|suda';
+CREATE VIEW told_homes AS SELECT t.*, 10 AS weight, 'one home' AS hid FROM told t;
+SELECT measure, round(value::numeric, 4) AS value FROM kanon_risk('told_homes', '{age,zip}', weights => 'weight', household => 'hid') WHERE measure ~ 'individual|household';
+SELECT measure, value FROM kanon_risk('guide', '{residence}', weights => 'weight', household => 'hid', special_uniques => 1) AS r
+WHERE r.value IS NULL OR r.value < 0 OR r.value = 'NaN';
+CREATE VIEW no_guide AS SELECT * FROM guide WHERE false;
+SELECT measure, value FROM kanon_risk('no_guide', '{residence}', weights => 'weight', household => 'hid', special_uniques => 1) WHERE measure ~ 'weighted|individual|household|uniques_|special|suda';
+SELECT try($$ kanon_risk('guide', '{residence}', weights => 'gender') $$);
+SELECT try($$ kanon_risk('guide', '{residence}', weights => 'residence') $$);
+SELECT try($$ kanon_risk('guide', '{residence}', household => 'nope') $$);
+SELECT try($$ kanon_risk('guide', '{residence}', subject => 'nr', weights => 'weight') $$);
+SELECT try($$ kanon_risk('guide', '{residence,gender}', special_uniques => 3) $$);
+SELECT try($$ kanon_risk('guide', '{residence,gender}', special_uniques => 0) $$);
+CREATE VIEW weightless AS SELECT residence, nullif(weight, 76) AS none, weight - 76 AS zero, weight::float8 / (weight - 76.5)::float8 * 'Infinity'::float8 AS endless FROM guide;
+SELECT try($$ kanon_risk('weightless', '{residence}', weights => 'none') $$);
+SELECT try($$ kanon_risk('weightless', '{residence}', weights => 'zero') $$);
+SELECT try($$ kanon_risk('weightless', '{residence}', weights => 'endless') $$);
+
 \set VERBOSITY terse
 SET client_min_messages = warning;
 DROP SCHEMA risk_test, hostile CASCADE;

@@ -81,6 +81,7 @@ my %calls = (
 	check_transactions => "SELECT * FROM kanon_check_transactions({}, 'items', 5, 2)",
 	check_hierarchy => "SELECT fault, level, fault_count, row_count FROM kanon_check_hierarchy('ages', {}, 'age') ORDER BY 1, 2",
 	risk => "SELECT measure, sensitive_column, round(value::numeric, 6) FROM kanon_risk({}, '{age,zip}', '{diagnosis}', 'id')",
+	'risk, survey' => "SELECT measure, round(value::numeric, 6) FROM kanon_risk({}, '{age,zip}', weights => 'wants', household => 'id', special_uniques => 2)",
 	'risk, population' => "SELECT measure, round(value::numeric, 6) FROM kanon_risk('here', '{age,zip}', population => {})",
 	risk_columns => "SELECT * FROM kanon_risk_columns({}, '{age,zip,fee}')",
 	suggest => "SELECT column_name, role, distinct_values, own_share FROM kanon_suggest({})",

@@ -43,7 +43,10 @@ enum
 	ARG_THRESHOLD,
 	ARG_HIERARCHIES,
 	ARG_SAMPLING_FRACTION,
-	ARG_PRESENCE
+	ARG_PRESENCE,
+	ARG_WEIGHTS,
+	ARG_HOUSEHOLD,
+	ARG_SPECIAL
 };
 
 void
@@ -213,15 +216,58 @@ risk_classes_free(RiskClasses *classes)
 	MemoryContextDelete(classes->border->context);
 }
 
-/* The one column that subject names. */
+/* The one column that an argument names. */
 static const SourceColumn *
-subject_arg(FunctionCallInfo fcinfo, const Source *source)
+column_arg(FunctionCallInfo fcinfo, int arg, const Source *source, const char *argument, const char *what)
 {
-	Datum name = PG_GETARG_DATUM(ARG_SUBJECT);
+	Datum name = PG_GETARG_DATUM(arg);
 	ArrayType *names = construct_array(&name, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
 	int n;
 
-	return source_columns(source, names, "subject", "the subject", &n);
+	return source_columns(source, names, argument, what, &n);
+}
+
+/* What a survey's rows are asked, which is not asked of persons. */
+static void
+survey_args(FunctionCallInfo fcinfo, Risk *risk)
+{
+	if (!PG_ARGISNULL(ARG_WEIGHTS))
+	{
+		risk->weights = column_arg(fcinfo, ARG_WEIGHTS, risk->source, "weights", "the weights column");
+		risk_check_weights(risk->weights);
+	}
+	if (!PG_ARGISNULL(ARG_HOUSEHOLD))
+		risk->household = column_arg(fcinfo, ARG_HOUSEHOLD, risk->source, "household", "the household");
+	if (!PG_ARGISNULL(ARG_SPECIAL))
+	{
+		risk->special = PG_GETARG_INT32(ARG_SPECIAL);
+		if (risk->special < 1 || risk->special > risk->source->nqis)
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("special_uniques must be between 1 and %d, the number of quasi-identifiers",
+						risk->source->nqis),
+				 errhint(
+					 "It is the number of columns, at most, that tell a row from all others; 3 is usual.")));
+	}
+	if (risk->subject != NULL && (risk->weights != NULL || risk->household != NULL || risk->special > 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("weights, household and special_uniques count rows, and subject counts persons"),
+				 errhint("Leave subject out, and ask of a view with one row per person.")));
+}
+
+/* A further column is grouped together with the quasi-identifiers. */
+static void
+check_beside(const Risk *risk, const SourceColumn *column)
+{
+	SourceColumn *together = palloc(sizeof(SourceColumn) * (risk->source->nqis + 1));
+
+	if (column == NULL)
+		return;
+	memcpy(together, risk->source->qis, sizeof(SourceColumn) * risk->source->nqis);
+	together[risk->source->nqis] = *column;
+	source_check_groupable(together, risk->source->nqis + 1);
 }
 
 static double
@@ -292,10 +338,13 @@ kanon_risk(PG_FUNCTION_ARGS)
 	risk.one = "row";
 	if (!PG_ARGISNULL(ARG_SUBJECT))
 	{
-		risk.subject = subject_arg(fcinfo, risk.source);
+		risk.subject = column_arg(fcinfo, ARG_SUBJECT, risk.source, "subject", "the subject");
 		risk.unit = "persons";
 		risk.one = "person";
 	}
+	survey_args(fcinfo, &risk);
+	check_beside(&risk, risk.weights);
+	check_beside(&risk, risk.household);
 	sensitive =
 		source_columns(risk.source, array_arg(fcinfo, ARG_SENSITIVE), "sensitive", "sensitive", &nsensitive);
 	hierarchies = hierarchies_named(jsonb_arg(fcinfo, ARG_HIERARCHIES), sensitive, nsensitive, "sensitive");
@@ -312,6 +361,10 @@ kanon_risk(PG_FUNCTION_ARGS)
 		risk_population(&risk, population);
 	if (risk.presence != NULL)
 		risk_presence(&risk);
+	if (risk.weights != NULL || risk.household != NULL)
+		risk_survey(&risk);
+	if (risk.special > 0)
+		risk_special(&risk);
 	for (int i = 0; i < nsensitive; i++)
 		risk_sensitive(&risk, &sensitive[i], &hierarchies[i]);
 	PopActiveSnapshot();

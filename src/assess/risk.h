@@ -20,9 +20,12 @@ typedef struct Risk
 	const char *one;             /* "row" or "person" */
 	int64 units;                 /* in all classes, blank ones included */
 	double threshold;
-	double sampling_fraction; /* of the population that is here; NaN: not said */
-	PrivacyWords *presence;   /* a rule of kanon_presence to be looked at, or NULL */
-	Source *distributions;    /* of it */
+	double sampling_fraction;      /* of the population that is here; NaN: not said */
+	const SourceColumn *weights;   /* how many of the population a row stands for, or NULL */
+	const SourceColumn *household; /* or NULL */
+	int special;                   /* columns of special uniques, at most; 0: not asked */
+	PrivacyWords *presence;        /* a rule of kanon_presence to be looked at, or NULL */
+	Source *distributions;         /* of it */
 } Risk;
 
 /* A line of the result.  sensitive: a column's name or NULL; known: false for NULL. */
@@ -58,5 +61,12 @@ extern void risk_presence(Risk *risk);
 
 /* risk_sensitive.c: what the classes give away of a sensitive column. */
 extern void risk_sensitive(Risk *risk, const SourceColumn *column, const HierarchyChoice *hierarchy);
+
+/* risk_survey.c: individual risk by weights, and of households. */
+extern void risk_check_weights(const SourceColumn *weights);
+extern void risk_survey(const Risk *risk);
+
+/* risk_special.c: rows that few columns tell from all others. */
+extern void risk_special(const Risk *risk);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "fixture.h"
 #include "privacy/diversity.h"
+#include "privacy/individual_risk.h"
 #include "privacy/subsets.h"
 #include "privacy/uniques.h"
 
@@ -530,6 +531,48 @@ test_ewens_fisher(void **state)
 	assert_true(fabs(at - 40.25) < 0.5);
 }
 
+/* The mean of 1 / F by its definition, a sum over the population's rows of the class. */
+static double
+mean_inverse(double rows, double population)
+{
+	double p = rows / population, chance = exp(rows * log(p)), sum = 0;
+
+	for (double f = rows; f < rows + 4000 / p; f++)
+	{
+		sum += chance / f;
+		chance *= (1 - p) * f / (f - rows + 1);
+	}
+	return sum;
+}
+
+static void
+test_individual(void **state)
+{
+	static const double rows[] = {1, 2, 3, 7, 40, 150, 400};
+	static const double share[] = {.001, .02, .3, .5, .7, .99, .99999};
+
+	(void) state;
+	assert_true(close_to(kanon_individual_risk(1, 215), log(215) / 214));
+	assert_true(close_to(kanon_individual_risk(2, 360), (1 - log(180) / 179) / 179));
+	assert_true(kanon_individual_risk(4, 4) == .25);
+	assert_true(kanon_individual_risk(4, 2) == .25);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (size_t j = 0; j < sizeof(share) / sizeof(*share); j++)
+			if (rows[i] * log(share[j]) > -700)
+			{
+				double risk = kanon_individual_risk(rows[i], rows[i] / share[j]);
+
+				assert_true(fabs(risk / mean_inverse(rows[i], rows[i] / share[j]) - 1) < 1e-7);
+			}
+	/* both ways meet, and the expansion goes on where the recursion ends */
+	for (double p = .1; p < 1; p += .2)
+	{
+		double before = kanon_individual_risk(999, 999 / p), after = kanon_individual_risk(1000, 1000 / p);
+
+		assert_true(fabs(before / after - 1000.0 / 999) < 1e-5);
+	}
+}
+
 int
 main(void)
 {
@@ -544,6 +587,7 @@ main(void)
 		cmocka_unit_test(test_random_subsets),
 		cmocka_unit_test(test_memory_of_subsets),
 		cmocka_unit_test(test_minimal_by_hand),
+		cmocka_unit_test(test_individual),
 	};
 
 	return cmocka_run_group_tests_name("risk", tests, NULL, NULL);

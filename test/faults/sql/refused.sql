@@ -65,6 +65,7 @@ SELECT call || E'\n  ' || refused(replace(call, 'replace => true', 'replace => t
     $$ kanon_explain('t', '{a,b}', 4, with_values => true) $$,
     $$ kanon_risk('t', '{a,b}', '{ill}') $$,
     $$ kanon_compare('t', 't', '{a,b}', '{n}', seed => 1) $$,
+    $$ kanon_risk('t', '{a,b}', household => 'n', special_uniques => 2) $$,
     $$ kanon_check('t', '{a,b,n}', 2, k => 4, missing => 'any') $$,
     $$ kanon_check_transactions('t', 'items') $$]) AS call;
 -- and of every other method
