@@ -28,6 +28,7 @@ my %traps = (
 	index_expression => 'CREATE INDEX ON %1$s ((%3$s_folded(2)))',
 	operator => 'CREATE INDEX ON %1$s ((1)) WHERE OPERATOR(%3$s.@@@) 1',
 	statistics => 'CREATE STATISTICS %3$s.%2$s_stats ON (%3$s_folded(3)), a FROM %1$s',
+	domain => 'CREATE DOMAIN %3$s.%2$s_domain AS int; CREATE INDEX ON %1$s ((1::%3$s.%2$s_domain)); ALTER DOMAIN %3$s.%2$s_domain ADD CHECK (%3$s_folded(8)) NOT VALID',
 	check => 'ALTER TABLE %1$s ADD CHECK (%3$s_folded(4))',
 	child => 'CREATE TABLE %2$s_child () INHERITS (%1$s); CREATE INDEX ON %2$s_child ((1)) WHERE %3$s_folded(5)',
 	other_table => 'ALTER TABLE %1$s RENAME TO %2$s_was; CREATE TABLE %1$s AS TABLE %2$s_was; CREATE INDEX ON %1$s ((1)) WHERE %3$s_folded(6)');

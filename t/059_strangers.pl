@@ -1,5 +1,5 @@
 # Guards 8, 12 and 17: what one role makes gains it nothing when another one calls kanon on
-# it, and takes nothing from a third.  Types with casts, views that are defined anew while
+# it, and takes nothing from a third.  Types with casts, domains, views that are defined anew while
 # they are asked, names of hierarchies that are gone, a lock that waits for who waits for it.
 use strict;
 use warnings;
@@ -60,6 +60,35 @@ CREATE TABLE own.felt_more AS SELECT coalesce(mood, 'fair') AS mood, moods, ROW(
 SELECT FROM kanon_pattern_guided('own.felt_more', 'own.out_1', '{mood,moods,both}', 5, patterns => '{---}');
 SELECT c.shown FROM kanon_equivalence_classes c JOIN kanon_usefulness u USING (run) WHERE u.target = 'own.out_1' AND c.class = 1;
 E
+
+# Nor one to text, where a hierarchy is in texts.
+is(as('owner', <<'E'), '22023', 'is not called to find the line of a hierarchy');
+CREATE TABLE own.mood_words AS SELECT * FROM (VALUES ('bad', 'low', 'any'), ('fair', 'high', 'any')) AS v (mood, level1, level2);
+SELECT FROM kanon_full_domain('own.felt_more', 'own.out_2', '{mood}', 5, hierarchies => '{"mood": "own.mood_words"}');
+E
+
+# ---- domains ----
+
+# Whoever owns a domain can add checks to it at any time: texts become values of its base type.
+is(as('enemy', <<'E'), '', 'a domain');
+CREATE DOMAIN evil.word AS text;
+CREATE FUNCTION evil.checked(text) RETURNS bool IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'it ran as %', current_user USING ERRCODE = 'ENEMY'; END $$;
+E
+is(as('owner', <<'E'), 'current', 'and a publication of a column of it');
+CREATE TABLE own.worded AS SELECT i AS id, ('w' || i % 9)::evil.word AS word, ARRAY['w' || i % 9]::evil.word[] AS words FROM generate_series(1, 300) i;
+CREATE TABLE own.word_shares AS SELECT 'word' AS column_name, 'w' || i AS value, 0.1::float8 AS share FROM generate_series(0, 8) i;
+DO $$ BEGIN PERFORM kanon_create_publication('own.words', 'own.worded', '{word}', 5, '{"hierarchies": {"word": {"quantile": [4, 2]}}}', solver => 'full_domain', stable => true); END $$;
+SELECT status FROM kanon_refresh('own.words');
+E
+is(as('enemy', "ALTER DOMAIN evil.word ADD CHECK (evil.checked(VALUE)) NOT VALID; ALTER DOMAIN evil.word ADD CHECK (evil.checked('a constant')) NOT VALID"), '', 'that gets checks');
+is(as('owner', "SELECT status, error FROM kanon_refresh('own.words')"), 'current|', 'is refreshed without it');
+is(as('owner', "SELECT count(*) > 0 FROM kanon_risk('own.worded', '{word}', presence => kanon_presence('own.word_shares', 5000, 0, 1, 0.5))"), 't', 'shares of a population are read without it');
+is(as('owner', q(SELECT FROM kanon_alpha_beta('own.worded', NULL, '{word}', 0.9, 0.95, '{"word": ["v0", "v1", "w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8"]}', dry_run => true))), '', 'and the values that there can be');
+is(as('owner', q(SELECT FROM kanon_alpha_beta('own.worded', NULL, '{words}', 0.2, 0.6, '{"words": ["{w0}", "{w1}"]}', dry_run => true))), '0A000', 'but for those of a type that has it inside');
+
+# A view that casts to it may be one's own.
+is(as('owner', "CREATE VIEW own.cast_away AS SELECT id, (id % 5)::text::evil.word AS a FROM own.felt"), '', 'a view of one\'s own');
+is(as('owner', "SET kanon.read_strangers = off; SELECT count(*) FROM kanon_check('own.cast_away', '{a}')"), '42501', 'is not read where strangers\' are not');
 
 # ---- who pays ----
 

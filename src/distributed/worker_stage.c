@@ -81,8 +81,8 @@ append_places(StringInfo sql, const Staging *staging)
 	else
 		appendStringInfo(sql,
 						 "pg_catalog.uuid_hash(u) AS " SHARD_COLUMN
-						 ", pg_catalog.uuid_hash_extended(u, " INT64_FORMAT
-						 "::pg_catalog.int8) AS " PLACE_COLUMN,
+						 ", pg_catalog.uuid_hash_extended(u, '" INT64_FORMAT
+						 "'::pg_catalog.int8) AS " PLACE_COLUMN,
 						 (int64) random_number());
 }
 

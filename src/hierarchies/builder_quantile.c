@@ -162,9 +162,7 @@ keep(LevelBuilder *builder, char **texts, int n)
 {
 	Quantiles *own = builder->own;
 	int nest = plain_text_begin();
-	Oid function, element;
 
-	getTypeInputInfo(builder->column->type, &function, &element);
 	own->number = palloc(sizeof(uint64) * Max(n, 1));
 	own->start = palloc0(sizeof(Datum) * Max(n, 1));
 	own->kept = n > 0 && n % 2 == 0;
@@ -175,8 +173,7 @@ keep(LevelBuilder *builder, char **texts, int n)
 			break;
 		own->number[i] = strtou64(texts[2 * i], NULL, 10);
 		if (i > 0)
-			own->start[i] =
-				OidInputFunctionCall(function, texts[2 * i + 1], element, builder->column->typmod);
+			own->start[i] = text_as_value(texts[2 * i + 1], builder->column->type, builder->column->typmod);
 		own->kept = in_order(builder, (uint32) i);
 	}
 	own->n = own->kept ? (uint32) n / 2 : 0;

@@ -11,6 +11,7 @@
 #include "hierarchies/hierarchy_lines.h"
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -147,7 +148,10 @@ sort_codes(HierarchyLines *lines)
 	charge_dictionaries(lines);
 }
 
-/* A cast to text that is not the type's output: true for t, 10.0.0.1/32 for 10.0.0.1. */
+/*
+ * A cast to text that is not the type's output: true for t, 10.0.0.1/32 for 10.0.0.1.  Whoever owns a type
+ * can make one at any time: only a superuser's runs.
+ */
 static bool
 find_text_cast(Oid type, FmgrInfo *cast)
 {
@@ -155,7 +159,7 @@ find_text_cast(Oid type, FmgrInfo *cast)
 
 	if (find_coercion_pathway(TEXTOID, getBaseType(type), COERCION_EXPLICIT, &function) !=
 			COERCION_PATH_FUNC ||
-		get_func_nargs(function) != 1)
+		get_func_nargs(function) != 1 || !superuser_arg(function_owner(function)))
 		return false;
 	fmgr_info(function, cast);
 	return true;

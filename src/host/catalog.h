@@ -40,6 +40,15 @@ extern char *column_definition(const char *quoted, Oid type, int32 typmod, Oid c
 /* InvalidOid: it is gone. */
 extern Oid relation_owner(Oid relid);
 
+/* InvalidOid: it is gone. */
+extern Oid function_owner(Oid function);
+
+/*
+ * A text as a value of a type.  Of a domain it is one of the base type: the domain's owner can add checks at any time, and
+ * these would run as whoever calls.  Refuses types with such domains inside.
+ */
+extern Datum text_as_value(const char *text, Oid type, int32 typmod);
+
 /* Have equal values of a type equal bytes, so that they look the same?  As btree's deduplication asks. */
 extern bool equal_is_identical(Oid type, Oid collation);
 

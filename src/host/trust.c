@@ -40,7 +40,8 @@ may_read(Oid relid)
 /*
  * What the planner may work out, by whose functions: it folds constants in the expressions of
  * indexes, constraints and statistics, and those of partition keys and of columns that are
- * computed when they are read; and what views and policies call.  Rows: the owners.
+ * computed when they are read; and what views and policies call.  A cast to a domain, or to a
+ * type with one inside, runs the checks that the domain's owner adds.  Rows: the owners.
  */
 static const char *const functions_of =
 	"WITH o(classid, objid) AS ("
@@ -51,11 +52,15 @@ static const char *const functions_of =
 	" UNION ALL SELECT 'pg_policy'::regclass, oid FROM pg_policy WHERE polrelid = $1"
 	" UNION ALL SELECT 'pg_attrdef'::regclass, oid FROM pg_attrdef WHERE adrelid = $1"
 	" UNION ALL SELECT 'pg_statistic_ext'::regclass, oid FROM pg_statistic_ext WHERE stxrelid = $1)"
-	" SELECT DISTINCT coalesce(p.proowner, q.proowner) FROM o JOIN pg_depend d USING (classid, objid)"
+	" SELECT DISTINCT coalesce(p.proowner, q.proowner, t.typowner) FROM o JOIN pg_depend d USING (classid, objid)"
 	" LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid"
 	" LEFT JOIN pg_operator r ON d.refclassid = 'pg_operator'::regclass AND r.oid = d.refobjid"
 	" LEFT JOIN pg_proc q ON q.oid = r.oprcode"
-	" WHERE coalesce(p.proowner, q.proowner) IS NOT NULL";
+	" LEFT JOIN pg_type t ON d.refclassid = 'pg_type'::regclass AND t.oid = d.refobjid"
+	/* (of a column's own type no value is made when it is read) */
+	"  AND (d.objid <> $1 OR d.objsubid = 0)"
+	"  AND coalesce((SELECT typtype FROM pg_type WHERE oid = t.typelem), t.typtype) IN ('c', 'd', 'r', 'm')"
+	" WHERE coalesce(p.proowner, q.proowner, t.typowner) IS NOT NULL";
 
 static const char *const views_read =
 	"SELECT DISTINCT d.refobjid FROM pg_rewrite w JOIN pg_depend d"

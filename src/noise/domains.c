@@ -4,6 +4,7 @@
 #include "compat.h"
 #include "noise/domains.h"
 #include "host/attempt.h"
+#include "host/catalog.h"
 #include "host/gate.h"
 #include "rows/dictionary.h"
 #include "hierarchies/hierarchy.h"
@@ -102,12 +103,7 @@ domains_resolve(Domains *domains, Jsonb *json)
 static void
 add_text(const SourceColumn *column, const char *text)
 {
-	Oid function, argument;
-
-	getTypeInputInfo(column->type, &function, &argument);
-	(void) dictionary_add(column->dictionary,
-						  OidInputFunctionCall(function, unconstify(char *, text), argument, column->typmod),
-						  false);
+	(void) dictionary_add(column->dictionary, text_as_value(text, column->type, column->typmod), false);
 }
 
 static void

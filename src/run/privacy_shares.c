@@ -141,19 +141,17 @@ read_values(void *arg)
 	Dictionary *dictionary = values->column->dictionary;
 	uint32 *code = border_palloc(values->border, sizeof(uint32) * Max(values->lines->n, 1));
 	uint32 *renumber;
-	Oid function, element;
 
-	getTypeInputInfo(values->column->type, &function, &element);
 	for (Size i = 0; i < values->lines->n; i++)
 	{
 		char *text = values->lines->lines[i].value;
 
 		CHECK_FOR_INTERRUPTS();
-		code[i] = text == NULL
-					  ? dictionary_add(dictionary, (Datum) 0, true)
-					  : dictionary_add(dictionary,
-									   OidInputFunctionCall(function, text, element, values->column->typmod),
-									   false);
+		code[i] =
+			text == NULL
+				? dictionary_add(dictionary, (Datum) 0, true)
+				: dictionary_add(dictionary,
+								 text_as_value(text, values->column->type, values->column->typmod), false);
 	}
 	border_charge(values->border, 0, dictionary_memory(dictionary));
 	renumber = dictionary_sort(dictionary);
