@@ -205,11 +205,11 @@ WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 
 GRANT SELECT ON @extschema@.kanon_usefulness, @extschema@.kanon_columns, @extschema@.kanon_equivalence_classes, @extschema@.kanon_run_relations TO PUBLIC;
 
-COMMENT ON VIEW @extschema@.kanon_usefulness IS 'one row per run that you or a role of yours made: what was lost, how large the classes are, how long it took';
+COMMENT ON VIEW @extschema@.kanon_usefulness IS 'one row per run that you or a role of yours made: its loss, the sizes of its classes, its times';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.run IS 'number of the run';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.started_at IS 'when it began';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.run_by IS 'the role that made it';
-COMMENT ON COLUMN @extschema@.kanon_usefulness.source IS 'what was published, qualified';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.source IS 'the published relation, qualified';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.target IS 'the table that was written, qualified';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.k IS 'rows that every class has at least';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.method IS 'how the release was found';
@@ -228,7 +228,7 @@ COMMENT ON COLUMN @extschema@.kanon_usefulness.solve_ms IS 'milliseconds for fin
 COMMENT ON COLUMN @extschema@.kanon_usefulness.write_ms IS 'milliseconds for writing the target';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.verify_ms IS 'milliseconds for reading it again and checking it';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.dropped_rows IS 'rows of the source that were left out';
-COMMENT ON COLUMN @extschema@.kanon_usefulness.cost IS 'what was lost, as the method counts it';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.cost IS 'the loss, as the method counts it';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.lower_bound IS 'no release under the same rules costs less; NULL: not known';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.guarantee IS 'cost is at most so many times the optimum; NULL: not promised';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.gap IS 'how far cost may be above the optimum, as a share of the bound';
@@ -247,15 +247,15 @@ COMMENT ON COLUMN @extschema@.kanon_usefulness.classification IS 'classification
 COMMENT ON COLUMN @extschema@.kanon_usefulness.kept IS 'columns that were written beside the quasi-identifiers, unchanged or masked';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.options IS 'the arguments of the call, without data values, and which kept columns are called like names of persons';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.version IS 'the version of kanon that made it';
-COMMENT ON COLUMN @extschema@.kanon_usefulness.matches IS 'of a run without classes: records that each row matches, or rows that each record does';
-COMMENT ON COLUMN @extschema@.kanon_usefulness.note IS 'what to know of a run without classes';
-COMMENT ON COLUMN @extschema@.kanon_usefulness.transactions IS 'of a run over sets of items: what they lost';
-COMMENT ON COLUMN @extschema@.kanon_usefulness.anatomy IS 'of a run that published two tables: the other one, its groups';
-COMMENT ON COLUMN @extschema@.kanon_usefulness.mechanism IS 'of a run that published rows drawn by chance: what they were drawn with';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.matches IS 'runs without classes: records that each row matches, or rows that each record matches';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.note IS 'runs without classes: a remark on how to read it';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.transactions IS 'runs over sets of items: what the sets lost';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.anatomy IS 'runs that published two tables: the second table and its groups';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.mechanism IS 'runs that drew rows at random: the parameters of the draw';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.model IS 'the function that made it, without kanon_';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.publication IS 'the publication whose release it was; NULL: none';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.target_oid IS 'the table itself, whatever has its name today';
-COMMENT ON VIEW @extschema@.kanon_columns IS 'one row per quasi-identifier of the runs in kanon_usefulness: what was suppressed and what it still shows';
+COMMENT ON VIEW @extschema@.kanon_columns IS 'one row per quasi-identifier of the runs in kanon_usefulness: the cells that it shows, generalises and suppresses';
 COMMENT ON COLUMN @extschema@.kanon_columns.run IS 'number of the run';
 COMMENT ON COLUMN @extschema@.kanon_columns.column_name IS 'the quasi-identifier';
 COMMENT ON COLUMN @extschema@.kanon_columns.type IS 'its type in the source';
@@ -269,22 +269,22 @@ COMMENT ON COLUMN @extschema@.kanon_columns.numerical IS 'whether it is measured
 COMMENT ON COLUMN @extschema@.kanon_columns.kept IS 'cells of it that show their value';
 COMMENT ON COLUMN @extschema@.kanon_columns.generalised IS 'cells of it that show something coarser: a level, a range, a set';
 COMMENT ON COLUMN @extschema@.kanon_columns.levels IS 'names of its hierarchy''s levels, from 1';
-COMMENT ON VIEW @extschema@.kanon_run_relations IS 'what the runs in kanon_usefulness read and wrote, as it was then';
+COMMENT ON VIEW @extschema@.kanon_run_relations IS 'relations that the runs in kanon_usefulness read and wrote, as they were then';
 COMMENT ON COLUMN @extschema@.kanon_run_relations.run IS 'number of the run';
 COMMENT ON COLUMN @extschema@.kanon_run_relations.part IS 'source, target, or option: named by an option, as a hierarchy or a population is';
 COMMENT ON COLUMN @extschema@.kanon_run_relations.name IS 'its name then, qualified';
 COMMENT ON COLUMN @extschema@.kanon_run_relations.relation IS 'its number (OID): another relation may have the name today';
 COMMENT ON COLUMN @extschema@.kanon_run_relations.kind IS 'as in pg_class.relkind: r a table, v a view, m a materialized view, f a foreign, p a partitioned table';
-COMMENT ON COLUMN @extschema@.kanon_run_relations.owner IS 'whose it was then';
-COMMENT ON VIEW @extschema@.kanon_equivalence_classes IS 'one row per equivalence class of the runs in kanon_usefulness; one that says so for a run without classes';
+COMMENT ON COLUMN @extschema@.kanon_run_relations.owner IS 'its owner then';
+COMMENT ON VIEW @extschema@.kanon_equivalence_classes IS 'one row per equivalence class of the runs in kanon_usefulness; a run without classes has one row with a note';
 COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.run IS 'number of the run';
 COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.class IS 'number of the class within the run';
-COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.pattern IS 'what it shows: a symbol for each quasi-identifier';
+COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.pattern IS 'pattern of the class: a symbol for each quasi-identifier';
 COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.row_count IS 'its rows';
 COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.suppressed_cells IS 'cells of them that show nothing';
 COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.tuple_diversity IS 'in how many columns its rows agree, by weight';
-COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.shown IS 'what its rows show';
-COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.note IS 'that a run has no classes';
+COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.shown IS 'values that its rows show';
+COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.note IS 'says that the run has no classes';
 
 CREATE FUNCTION @extschema@.kanon_pattern_guided(
     source            regclass,
@@ -689,7 +689,7 @@ LANGUAGE C STABLE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_check_freeform';
 
 COMMENT ON FUNCTION @extschema@.kanon_check_freeform(regclass, regclass, name[], bigint, name, int, name, jsonb)
-IS 'from a table and its freeform release alone: the fewest records a row matches, the fewest rows a record matches, whether k matches each can be equally likely, the fewest records a row can have for who knows those of some others, and how the values of a column spread over the records that a row matches';
+IS 'from a table and its freeform release alone: the fewest records a row matches, the fewest rows a record matches, whether k matches each can be equally likely, the fewest records left for a row when an attacker knows those of some others, and how the values of a column spread over the records that a row matches';
 
 /* ---- choosing: what several ks would cost, and where the cost of one comes from ---- */
 
@@ -720,7 +720,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_frontier';
 
 COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], float8[], jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
-IS 'what a release of any solver would lose for each of several ks; reads the source once and writes nothing';
+IS 'loss of a release for each of several ks, by any solver; reads the source once and writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_explain(
     source            regclass,
@@ -749,7 +749,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_explain';
 
 COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text, text[], jsonb, float8, float8, boolean, name[], float8[], jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
-IS 'where the cost of a release of any solver comes from and what would change it; writes nothing';
+IS 'columns and patterns that cause the cost of a release, and changes that would lower it; any solver; writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_option_list()
 RETURNS TABLE (function text, place int, option text, type regtype, initial text)
@@ -844,7 +844,7 @@ LANGUAGE C STABLE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_risk';
 
 COMMENT ON FUNCTION @extschema@.kanon_risk(regclass, name[], name[], name, regclass, float8, jsonb, float8, jsonb, name, name, int)
-IS 'what a relation gives away, one measure per row: class sizes, chances of finding a person, sensitive values';
+IS 'the risk of a relation, one measure per row: class sizes, chances of finding a person, sensitive values';
 
 CREATE FUNCTION @extschema@.kanon_risk_columns(
     relation  regclass,
@@ -878,7 +878,7 @@ LANGUAGE C STABLE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_check_hierarchy';
 
 COMMENT ON FUNCTION @extschema@.kanon_check_hierarchy(regclass, regclass, name, boolean)
-IS 'what is wrong with a hierarchy for a column of a source; nothing but unused lines: it can be used';
+IS 'faults of a hierarchy for a column of a source; if it lists unused lines only, the hierarchy can be used';
 
 CREATE FUNCTION @extschema@.kanon_hierarchy_interval(
     source            regclass,
@@ -1096,7 +1096,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_compare_releases';
 
 COMMENT ON FUNCTION @extschema@.kanon_compare_releases(text, bigint, bigint)
-IS 'what two releases tell together: persons whom their classes hide among fewer than k; who joined, left, moved or changed';
+IS 'risk of two releases read together: persons hidden among fewer than k; persons who joined, left, moved or changed';
 
 CREATE FUNCTION @extschema@.kanon_publication_list()
 RETURNS TABLE (publication text, owner regrole, published regclass, source regclass, quasi_identifiers name[],
@@ -1126,20 +1126,20 @@ GRANT SELECT ON @extschema@.kanon_publications, @extschema@.kanon_releases TO PU
 
 COMMENT ON VIEW @extschema@.kanon_publications IS 'publications of yours and of roles you belong to';
 COMMENT ON COLUMN @extschema@.kanon_publications.publication IS 'name of the view that readers see';
-COMMENT ON COLUMN @extschema@.kanon_publications.owner IS 'who owns it';
+COMMENT ON COLUMN @extschema@.kanon_publications.owner IS 'its owner';
 COMMENT ON COLUMN @extschema@.kanon_publications.published IS 'the view';
-COMMENT ON COLUMN @extschema@.kanon_publications.source IS 'what is published';
+COMMENT ON COLUMN @extschema@.kanon_publications.source IS 'the relation that is published';
 COMMENT ON COLUMN @extschema@.kanon_publications.quasi_identifiers IS 'columns that could be joined with outside knowledge';
 COMMENT ON COLUMN @extschema@.kanon_publications.k IS 'rows that every class has at least';
 COMMENT ON COLUMN @extschema@.kanon_publications.solver IS 'how releases are made: kanon_SOLVER';
 COMMENT ON COLUMN @extschema@.kanon_publications.options IS 'options of the solver, and what releases may not be';
 COMMENT ON COLUMN @extschema@.kanon_publications.keep_releases IS 'releases that are kept, the current one among them';
 COMMENT ON COLUMN @extschema@.kanon_publications.stable IS 'whether row types stay in their classes';
-COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'whether each person''s history over all releases is that of at least k persons';
-COMMENT ON COLUMN @extschema@.kanon_publications.key IS 'the column that says who a row is about; it is not published';
+COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'whether at least k persons share each person''s history over all releases';
+COMMENT ON COLUMN @extschema@.kanon_publications.key IS 'the column that says whom a row is about; it is not published';
 COMMENT ON COLUMN @extschema@.kanon_publications.release IS 'number of the current release';
-COMMENT ON COLUMN @extschema@.kanon_publications.refreshed_at IS 'when it was made, or last found to be what the source gives still';
-COMMENT ON COLUMN @extschema@.kanon_publications.problem IS 'what is wrong with its view, definition, history or source; NULL: nothing';
+COMMENT ON COLUMN @extschema@.kanon_publications.refreshed_at IS 'when it was made, or last compared with an unchanged source';
+COMMENT ON COLUMN @extschema@.kanon_publications.problem IS 'the fault of its view, definition, history or source; NULL: none';
 COMMENT ON COLUMN @extschema@.kanon_publications.remedy IS 'the statement that mends it';
 COMMENT ON VIEW @extschema@.kanon_releases IS 'releases of the publications in kanon_publications, failed refreshes among them';
 COMMENT ON COLUMN @extschema@.kanon_releases.publication IS 'name of the view that readers see';
@@ -1149,14 +1149,14 @@ COMMENT ON COLUMN @extschema@.kanon_releases.finished IS 'when it ended';
 COMMENT ON COLUMN @extschema@.kanon_releases.status IS 'current, kept, dropped, failed or held (nobody could be shown with enough others)';
 COMMENT ON COLUMN @extschema@.kanon_releases.row_count IS 'rows that were published';
 COMMENT ON COLUMN @extschema@.kanon_releases.k IS 'rows of the smallest class that shows something; NULL: none does';
-COMMENT ON COLUMN @extschema@.kanon_releases.cost IS 'what was lost, as the solver counts it';
+COMMENT ON COLUMN @extschema@.kanon_releases.cost IS 'the loss, as the solver counts it';
 COMMENT ON COLUMN @extschema@.kanon_releases.held_persons IS 'persons who left, moved, changed or joined and are held back until k of one history can be shown together (protect_successive)';
 COMMENT ON COLUMN @extschema@.kanon_releases.held_oldest IS 'releases for which the first of them has been held back';
 COMMENT ON COLUMN @extschema@.kanon_releases.smallest_difference IS 'fewest persons (without a key: rows of a class) that joined, left, moved or changed alike since the release before; NULL: none';
 COMMENT ON COLUMN @extschema@.kanon_releases.error IS 'SQLSTATE of a refresh that failed';
-COMMENT ON COLUMN @extschema@.kanon_releases.message IS 'what the error says, without data values';
+COMMENT ON COLUMN @extschema@.kanon_releases.message IS 'text of the error, without data values';
 COMMENT ON COLUMN @extschema@.kanon_releases.detail IS 'its detail, when kanon raised it';
-COMMENT ON COLUMN @extschema@.kanon_releases.hint IS 'what can be done about it';
+COMMENT ON COLUMN @extschema@.kanon_releases.hint IS 'the remedy';
 COMMENT ON COLUMN @extschema@.kanon_releases.relation IS 'the table of the release; NULL: it is dropped, failed or held';
 COMMENT ON COLUMN @extschema@.kanon_releases.checked IS 'when a refresh last found the source unchanged since; NULL: none has';
 
@@ -1174,10 +1174,10 @@ GRANT SELECT ON @extschema@.kanon_progress TO PUBLIC;
 
 COMMENT ON VIEW @extschema@.kanon_progress IS 'runs of yours that are under way, when kanon is in shared_preload_libraries';
 COMMENT ON COLUMN @extschema@.kanon_progress.pid IS 'process of the session';
-COMMENT ON COLUMN @extschema@.kanon_progress.publication IS 'whose refresh it is; NULL: a run of its own';
-COMMENT ON COLUMN @extschema@.kanon_progress.phase IS 'what it is at';
-COMMENT ON COLUMN @extschema@.kanon_progress.done IS 'how far the phase is, of total';
-COMMENT ON COLUMN @extschema@.kanon_progress.total IS 'of this; NULL: not known';
+COMMENT ON COLUMN @extschema@.kanon_progress.publication IS 'the publication that is refreshed; NULL: a run of its own';
+COMMENT ON COLUMN @extschema@.kanon_progress.phase IS 'the work at hand';
+COMMENT ON COLUMN @extschema@.kanon_progress.done IS 'work done in this phase';
+COMMENT ON COLUMN @extschema@.kanon_progress.total IS 'work of this phase in all; NULL: not known';
 COMMENT ON COLUMN @extschema@.kanon_progress.since IS 'when the phase began';
 
 /* ---- rows that are drawn by chance ---- */
@@ -1236,7 +1236,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_synthetic';
 
 COMMENT ON FUNCTION @extschema@.kanon_synthetic(regclass, text, name[], float8, float8, jsonb, bigint, name[], boolean, boolean)
-IS 'publishes rows that are drawn from what the source makes one believe, with the least noise that keeps (epsilon, delta)-probabilistic differential privacy';
+IS 'publishes rows that are drawn from a noisy model of the source, with the least noise that keeps (epsilon, delta)-probabilistic differential privacy';
 
 CREATE FUNCTION @extschema@.kanon_cross_training(
     source            regclass,
@@ -1319,20 +1319,20 @@ WHERE pg_catalog.pg_has_role(c.relowner, 'MEMBER') OR pg_catalog.pg_has_role(l.r
    OR l.role = 0 AND (pg_catalog.has_any_column_privilege(c.oid, 'SELECT')
       OR EXISTS (SELECT FROM @extschema@.kanon_budget_spent p WHERE p.relation = l.relation AND pg_catalog.pg_has_role(p.asked_by, 'MEMBER')));
 
-COMMENT ON VIEW @extschema@.kanon_budget IS 'what kanon_dp may tell of a table and has told: budgets of your tables, of your roles, and of all roles together where you may ask or have asked';
+COMMENT ON VIEW @extschema@.kanon_budget IS 'budgets of kanon_dp and what is left of them: for your tables, your roles, and all roles together where you may ask or have asked';
 COMMENT ON COLUMN @extschema@.kanon_budget.relation IS 'the table';
-COMMENT ON COLUMN @extschema@.kanon_budget.role IS 'whose budget it is; - for all roles together';
+COMMENT ON COLUMN @extschema@.kanon_budget.role IS 'the role that has the budget; - for all roles together';
 COMMENT ON COLUMN @extschema@.kanon_budget.epsilon IS 'the sum of epsilon that may be spent';
-COMMENT ON COLUMN @extschema@.kanon_budget.epsilon_spent IS 'what was spent of it, by answers that were seen or not';
-COMMENT ON COLUMN @extschema@.kanon_budget.epsilon_left IS 'what is left';
+COMMENT ON COLUMN @extschema@.kanon_budget.epsilon_spent IS 'the part that answers have spent, whether somebody saw them or not';
+COMMENT ON COLUMN @extschema@.kanon_budget.epsilon_left IS 'the part that is left';
 COMMENT ON COLUMN @extschema@.kanon_budget.delta IS 'the sum of delta that may be spent, by answers that find groups';
-COMMENT ON COLUMN @extschema@.kanon_budget.delta_spent IS 'what was spent of it';
-COMMENT ON COLUMN @extschema@.kanon_budget.delta_left IS 'what is left';
+COMMENT ON COLUMN @extschema@.kanon_budget.delta_spent IS 'the part that is spent';
+COMMENT ON COLUMN @extschema@.kanon_budget.delta_left IS 'the part that is left';
 COMMENT ON COLUMN @extschema@.kanon_budget.queries IS 'sums and counts that may be asked for; NULL: any number';
 COMMENT ON COLUMN @extschema@.kanon_budget.queries_spent IS 'sums and counts that were asked for';
 COMMENT ON COLUMN @extschema@.kanon_budget.answers IS 'calls of kanon_dp that were paid from it';
 COMMENT ON COLUMN @extschema@.kanon_budget.last_at IS 'the last of them';
-COMMENT ON COLUMN @extschema@.kanon_budget.set_by IS 'who set it last';
+COMMENT ON COLUMN @extschema@.kanon_budget.set_by IS 'the role that set it last';
 COMMENT ON COLUMN @extschema@.kanon_budget.set_at IS 'and when';
 
 CREATE VIEW @extschema@.kanon_budget_answers WITH (security_barrier) AS
@@ -1344,13 +1344,13 @@ WHERE pg_catalog.pg_has_role(c.relowner, 'MEMBER') OR pg_catalog.pg_has_role(p.a
 
 COMMENT ON VIEW @extschema@.kanon_budget_answers IS 'each answer of kanon_dp about your tables, or that a role of yours has asked for, and the budgets that it was taken from';
 COMMENT ON COLUMN @extschema@.kanon_budget_answers.relation IS 'the table';
-COMMENT ON COLUMN @extschema@.kanon_budget_answers.role IS 'whose budget it was taken from; - for that of all roles together';
+COMMENT ON COLUMN @extschema@.kanon_budget_answers.role IS 'the role whose budget paid for it; - for the budget of all roles together';
 COMMENT ON COLUMN @extschema@.kanon_budget_answers.answer IS 'its number among those that were taken from this budget';
 COMMENT ON COLUMN @extschema@.kanon_budget_answers.asked_by IS 'the session''s user';
 COMMENT ON COLUMN @extschema@.kanon_budget_answers.asked_at IS 'when the budget was charged';
 COMMENT ON COLUMN @extschema@.kanon_budget_answers.aggregate IS 'count, sum, mean or histogram';
-COMMENT ON COLUMN @extschema@.kanon_budget_answers.epsilon IS 'what it took';
-COMMENT ON COLUMN @extschema@.kanon_budget_answers.delta IS 'what it took to find groups';
+COMMENT ON COLUMN @extschema@.kanon_budget_answers.epsilon IS 'epsilon of the answer';
+COMMENT ON COLUMN @extschema@.kanon_budget_answers.delta IS 'delta that the answer spent on finding groups';
 COMMENT ON COLUMN @extschema@.kanon_budget_answers.queries IS 'sums and counts that it took';
 
 GRANT SELECT ON @extschema@.kanon_budget, @extschema@.kanon_budget_answers TO PUBLIC;
@@ -1386,7 +1386,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_compare';
 
 COMMENT ON FUNCTION @extschema@.kanon_compare(regclass, regclass, name[], name[], jsonb, int, float8, bigint)
-IS 'how far a published table is from its source for who analyses it: distributions, means, correlations, counts';
+IS 'distance of a published table from its source, for analysts: distributions, means, correlations, counts';
 
 CREATE FUNCTION @extschema@.kanon_distributions(
     source            regclass,
@@ -1871,13 +1871,13 @@ measures AS (
         (19, 'Items and labels after', 'count', 'items_shown', (r.transactions ->> 'items_shown')::float8, 'Different things that the table shows.'),
         (20, 'Items suppressed', 'count', 'items_suppressed', (r.transactions ->> 'items_suppressed')::float8, 'Items that are nowhere in the table.'),
         (21, 'Occurrences', 'count', 'occurrences', (r.transactions ->> 'occurrences')::float8, 'Items in all transactions of the source.'),
-        (22, 'Occurrences suppressed', 'count', 'occurrences_suppressed', (r.transactions ->> 'occurrences_suppressed')::float8, 'Of these, those of suppressed items.'),
+        (22, 'Occurrences suppressed', 'count', 'occurrences_suppressed', (r.transactions ->> 'occurrences_suppressed')::float8, 'Occurrences of suppressed items.'),
         (23, 'Empty before', 'count', 'empty_before', (r.transactions ->> 'empty_before')::float8, 'Transactions without items in the source.'),
         (24, 'Empty after', 'count', 'empty_after', (r.transactions ->> 'empty_after')::float8, 'Transactions that show nothing. They are in the table all the same.'),
         (25, 'Most frequent sets', 'count', 'frequent_sets', (r.transactions ->> 'frequent_sets')::float8, 'The most frequent sets of items of the source, 100 at most.'),
         (27, 'Groups', 'count', 'groups', (r.anatomy ->> 'groups')::float8, 'Groups of rows that share their sensitive values.'),
         (28, 'Sensitive values', 'count', 'sensitive_values', (r.anatomy ->> 'values')::float8, 'Different ones in the source.'),
-        (26, 'Of them preserved', 'count', 'frequent_preserved', (r.transactions ->> 'frequent_preserved')::float8, 'Those that are among as many of the table''s, too. More is better.'))
+        (26, 'Frequent sets preserved', 'count', 'frequent_preserved', (r.transactions ->> 'frequent_preserved')::float8, 'Sets that are among the most frequent of the table, too. More is better.'))
         AS m (nr, what, kind, measure, value, reading)
     WHERE m.value IS NOT NULL),
 -- the same call for other ks; listed values of rules and items are not recorded, so such a call cannot be repeated
@@ -2034,13 +2034,13 @@ SELECT jsonb_build_object(
         (3, r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment'), 'Matches that can be ruled out.', 'The matches of a row need not be equally likely. An attacker who knows the method, or everybody''s quasi-identifiers, can do better than one in k.'),
         (4, r.transactions IS NOT NULL, 'More knowledge than was assumed.', 'The promise holds against somebody who knows at most ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2') || ' items of a person.'),
         (5, r.transactions IS NOT NULL, 'Knowing what is missing.', 'An attacker who knows an item that a person does not have knows more than was counted.'),
-        (6, r.mechanism IS NULL, 'What was not named.', 'If outsiders know an unchanged column, it identifies as well as a birth date.'),
+        (6, r.mechanism IS NULL, 'Columns that were not named.', 'If outsiders know an unchanged column, it identifies as well as a birth date.'),
         (7, r.mechanism IS NULL, 'Several releases.', 'Two tables about the same persons can identify them when joined, though each keeps its promise.'),
         (9, r.anatomy IS NOT NULL, 'Columns that tell the value.', 'A published column that goes with the sensitive one, such as a drug with a diagnosis, can tell which value of a group is a row''s own. So can patterns of the whole table.'),
         (10, r.anatomy IS NOT NULL, 'Persons with several rows.', 'An attacker who knows which rows are of one person can compare the values of their groups.'),
         (11, r.mechanism IS NOT NULL, 'Persons with several rows.', 'The promise is about one row. It is weaker for a person with several rows, by each of them.'),
         (12, r.mechanism IS NOT NULL, 'Several releases.', 'Each release of the same source tells a little more: an attacker can compare the draws.'),
-        (14, r.model = 'cross_training', 'What noise hides.', 'Its authors prove that nobody is isolated when rows are spread evenly over a cube of very many columns. Nothing is proven for other rows. Where many rows of a few columns lie close together, each is published nearly as it is. kanon_isolation counts those that stand alone.'),
+        (14, r.model = 'cross_training', 'Rows close together.', 'Its authors prove that nobody is isolated when rows are spread evenly over a cube of very many columns. Nothing is proven for other rows. Where many rows of a few columns lie close together, each is published nearly as it is. kanon_isolation counts those that stand alone.'),
         (13, r.model = 'alpha_beta', 'Rows that depend on one another.', 'The promise holds against attackers who take the rows to be independent of one another.'),
         (8, jsonb_path_exists(r.options, '$.mask.*.pseudonym'), 'Rows of one person.', 'A pseudonym shows which rows are of one person, across classes. An attacker who knows two of them may find the others.')) AS l (nr, so, what, says) WHERE l.so),
     'has', jsonb_build_object('sizes', r.has_classes AND r.row_count > 0, 'columns', EXISTS (SELECT FROM columns) AND r.published_rows > 0,
@@ -2051,7 +2051,7 @@ FROM r;
 END;
 
 COMMENT ON FUNCTION @extschema@.kanon_report_data(bigint, boolean, bigint[], float8, float8, jsonb, boolean, boolean, boolean)
-IS 'what a run of yours did, as one document: statements with their claims, verdicts, risk, loss; what kanon_report shows';
+IS 'the content of kanon_report as one document: statements of a run of yours with their claims, verdicts, risk, loss';
 
 CREATE FUNCTION @extschema@.kanon_page(document jsonb)
 RETURNS text

@@ -75,7 +75,7 @@ sub same_release
 	unlike($said, qr/ERROR/, "$name: a table here is published");
 	my ($out, $err) = run('SELECT * FROM ' . sprintf($sql, 'many', 'far'));
 	# a seed is for tests, kanon_freeform says
-	like($err, $sql =~ /freeform/ ? qr/^\S+ NOTICE:  who knows the seed [^\n]*\nHINT:[^\n]*\z/ : qr/^\z/, "$name: workers $workers kanon write them");
+	like($err, $sql =~ /freeform/ ? qr/^\S+ NOTICE:  an attacker who knows the seed [^\n]*\nHINT:[^\n]*\z/ : qr/^\z/, "$name: workers $workers kanon write them");
 	is($out, $lines, "$name: the same release") unless $sql =~ /full_domain|subtree|freeform/;    # these say how long it took
 	is(kind('far'), 'h s', "$name: the target is distributed");
 	is(ask(<<"E"), '0|0', "$name: the same classes with as many rows each");

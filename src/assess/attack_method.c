@@ -189,7 +189,7 @@ attack_method(Lines *lines, FunctionCallInfo fcinfo, Oid source, Oid target, Arr
 					: errmsg("privacy rules of the run are about values"),
 			 values
 				 ? errdetail(
-					   "The method does not look at kept values, so it tells no more of them than the release.")
+					   "The method does not look at kept values, so knowing it reveals nothing more about them.")
 				 : errdetail("Under such rules kanon tries sources for known persons alone."),
 			 values ? errhint("Let known be '{}': then the whole source is asked about.")
 					: errhint("Let known be the quasi-identifiers of the run.")));

@@ -82,9 +82,11 @@ known_arg(FunctionCallInfo fcinfo)
 	int known = PG_ARGISNULL(ARG_KNOWN) ? -1 : PG_GETARG_INT32(ARG_KNOWN);
 
 	if (known < 0 && !PG_ARGISNULL(ARG_KNOWN))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("known must be at least 0"),
-						errhint("It is how many rows somebody knows the records of, beside the one that is "
-								"looked for; 0 is nobody's.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("known must be at least 0"),
+			 errhint(
+				 "known counts the rows whose records the attacker knows, beside the row that is looked for; 0 means none.")));
 	return known;
 }
 

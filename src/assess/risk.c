@@ -147,12 +147,12 @@ put_classes(Risk *risk)
 				 some, "share of %s in classes of fewer than %d", risk->unit, below[i]);
 	risk_put(
 		risk, "prosecutor_highest", NULL, some ? 1.0 / k : 0, some,
-		"chance to pick the right %s in the smallest class, for who knows that the person is in the relation",
+		"chance to pick the right %s in the smallest class, for an attacker who knows that the person is in the relation",
 		risk->one);
 	risk_put(risk, "prosecutor_average", NULL, some ? (double) classes / risk->units : 0, some,
 			 "the same chance, averaged over all %s", risk->unit);
 	risk_put(risk, "prosecutor_share", NULL, some ? (double) atrisk / risk->units : 0, some,
-			 "share of %s where that chance is above %g", risk->unit, risk->threshold);
+			 "share of %s whose chance of being picked is above %g", risk->unit, risk->threshold);
 	if (!isnan(risk->sampling_fraction))
 		put_uniques(risk, sizes, n);
 }

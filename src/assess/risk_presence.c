@@ -91,13 +91,14 @@ risk_presence(Risk *risk)
 	double **shares;
 
 	if (others < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the population has fewer %s than the relation", risk->unit),
-				 errdetail("population_rows is " INT64_FORMAT ", the relation has " INT64_FORMAT " %s.",
-						   words->rows, risk->units, risk->unit),
-				 errhint("It is how many there are who could be in the relation, those who are among "
-						 "them.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the population has fewer %s than the relation", risk->unit),
+			 errdetail("population_rows is " INT64_FORMAT ", the relation has " INT64_FORMAT " %s.",
+					   words->rows, risk->units, risk->unit),
+			 errhint(
+				 "population_rows counts everybody who could be in the relation, including those who are.")));
 	shares_read(words, risk->distributions, &types, &population, classes->border);
 	shares = shares_by_code(&population, &types, classes->border);
 	for (uint32 i = 0; i < classes->n; i++)

@@ -337,8 +337,8 @@ extern KanonStatus kanon_solve_improve(const KanonProblem *problem, KanonRelease
 									   KanonReport *report);
 
 /*
- * best.c: ilp where it will fit, improve where it will not or ilp was stopped without a
- * proof.
+ * best.c: tries the exact solver when the model is small enough for a likely proof;
+ * otherwise, or without a proof, runs the anytime solver.
  */
 extern KanonStatus kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 

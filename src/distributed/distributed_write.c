@@ -49,7 +49,7 @@
 static const Oid before_joined[] = {INT8OID, INT8OID, INT8OID, INT4OID};
 static const Oid before_looked_up[] = {BYTEAOID, INT4OID};
 
-/* With n types one seed in some 2^65 / n^2 will not do. */
+/* With n row types a random seed gives a hash collision with probability about n^2 / 2^65: another seed is drawn. */
 #define MOST_SEEDS 8
 
 typedef struct Spread

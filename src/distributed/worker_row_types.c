@@ -1,5 +1,5 @@
 /*
- * worker_row_types.c: what workers have told of row types so far.
+ * worker_row_types.c: row types that Citus workers have reported so far (coordinator).
  */
 #include "compat.h"
 #include "distributed/worker_row_types.h"

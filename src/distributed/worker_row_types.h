@@ -1,18 +1,18 @@
 /*
- * worker_row_types.h: what workers have told of row types so far, by the hash that a packed row type has.
+ * worker_row_types.h: row types that Citus workers have reported so far, by the hash of a packed row type (coordinator).
  */
 #ifndef KANON_WORKER_ROW_TYPES_H
 #define KANON_WORKER_ROW_TYPES_H
 
 #include "host/border.h"
 
-/* Of a hash: a type with its values, and how many rows have it. */
+/* One entry for each hash: a row type with its values, and the number of its rows. */
 typedef struct Told
 {
 	uint64 hash;
 	int64 rows;
 	uint64 bytes; /* another hash, of how the values came */
-	uint32 type;  /* DICTIONARY_NONE: nobody has told the values */
+	uint32 type;  /* DICTIONARY_NONE: no worker has reported the values */
 	char status;
 } Told;
 

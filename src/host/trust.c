@@ -185,7 +185,7 @@ relation_mistrusted(Oid relid)
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 		return "it is not there any more";
 	if (!may_read(relid))
-		return "it is not to be read by who asks";
+		return "the caller may not read it";
 	return look_at(&look, relid);
 }
 

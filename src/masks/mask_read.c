@@ -321,11 +321,12 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 		if (form == NULL)
 			raise_unknown(column, word);
 		if (first != NULL && form->kind != first->kind)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("column \"%s\" has two masks, \"%s\" and \"%s\"", column->name, first->name,
-							form->name),
-					 errhint("One mask can have \"round\", \"top\" and \"bottom\" together; no others.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" has two masks, \"%s\" and \"%s\"", column->name, first->name,
+						form->name),
+				 errhint("Choose one of them. Only \"round\", \"top\" and \"bottom\" can stand together.")));
 		first = form;
 		mask->kind = form->kind;
 		read_part(mask, form, &value, object, source, masks);
@@ -333,7 +334,7 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 	if (first == NULL || (days && first->kind != MASK_SHIFT))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 days ? errmsg("\"days\" of column \"%s\" in mask are of a shift", column->name)
+				 days ? errmsg("\"days\" of column \"%s\" in mask need a \"shift\"", column->name)
 					  : errmsg("the mask of column \"%s\" is empty", column->name),
 				 days ? errhint("Write it like '{\"%s\": {\"shift\": \"patient_id\", \"days\": 30}}'.",
 								column->name)

@@ -148,11 +148,15 @@ take_groups(FunctionCallInfo fcinfo, Asked *asked)
 	bool declared = !PG_ARGISNULL(ARG_GROUPS), found = !PG_ARGISNULL(ARG_DELTA);
 
 	if (by ? declared == found : declared || found)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						by ? errmsg("with \"by\" either groups or delta is needed")
-						   : errmsg("groups and delta are about the columns of \"by\", which names none"),
-						errhint("Which groups there are tells who is there: list them in groups, or give a "
-								"delta, with which those of enough persons are found.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 by ? errmsg("with \"by\" either groups or delta is needed")
+				: errmsg("groups and delta need columns in \"by\""),
+			 by ? errhint(
+					  "The groups alone can reveal who is in the table. List the groups in \"groups\", or give a delta: "
+					  "then the answer has the groups of enough persons.")
+				: errhint("Name columns in \"by\", or leave groups and delta out.")));
 	if (!found)
 		return;
 	asked->delta = decimal_arg(fcinfo, ARG_DELTA, "delta", DELTA_DIGITS, DELTA_HINT);
@@ -165,7 +169,7 @@ take_groups(FunctionCallInfo fcinfo, Asked *asked)
 static void
 take_contributions(FunctionCallInfo fcinfo, Asked *asked)
 {
-	const char *hint = "It is how many rows of a subject are counted, at most; 1 is the default.";
+	const char *hint = "At most so many rows of a subject are counted; the default is 1.";
 	int contributions;
 
 	refuse_null(fcinfo, ARG_CONTRIBUTIONS, "contributions", hint);
@@ -175,9 +179,11 @@ take_contributions(FunctionCallInfo fcinfo, Asked *asked)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("contributions must be between 1 and %d", MOST_CONTRIBUTIONS), errhint("%s", hint)));
 	if (contributions > 1 && PG_ARGISNULL(ARG_SUBJECT))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("contributions are about a subject"),
-						errhint("Name the column that says who a row is about; without one each row is taken "
-								"for another person's.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("contributions need a subject"),
+			 errhint(
+				 "Name the column that says whom a row is about. Without a subject each row counts as a person.")));
 	asked->question.contributions = (uint32) contributions;
 }
 
@@ -222,10 +228,12 @@ take_grid(FunctionCallInfo fcinfo, Asked *asked)
 		if (kanon_sensitivity(question) > 0)
 			return;
 	}
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("the grid is too %s for the bounds", lower < upper ? "fine" : "coarse"),
-					errhint("From 0 to the larger bound times contributions there may be 2^40 steps, and "
-							"the bounds must be a step apart.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+		 errmsg("the grid is too %s for the bounds", lower < upper ? "fine" : "coarse"),
+		 errhint(
+			 "Use at most 2^40 steps of grid from 0 to the larger bound times contributions, and at least one step between the bounds.")));
 }
 
 static void
@@ -484,7 +492,7 @@ open_table(Oid relid)
 	if (!kanon_owns_relation(relid, GetUserId()))
 		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 						errmsg("must be owner of table %s", RelationGetRelationName(rel)),
-						errhint("Only its owner can say how much is told of a table.")));
+						errhint("Only the owner of a table sets its budgets.")));
 	if (single_table(relid) != relid)
 		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
 						errmsg("\"%s\" is a partition", RelationGetRelationName(rel)),
@@ -534,7 +542,7 @@ queries_arg(FunctionCallInfo fcinfo, Oid relid)
 		if (!(power > 0 && power < 1))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("power must be above 0 and below 1"),
-					 errhint("Of n rows, no more than n^power sums and counts are answered.")));
+					 errhint("kanon_dp then answers at most n^power sums and counts about n rows.")));
 		most = sublinear(relid, power);
 		queries = queries < 0 ? most : Min(queries, most);
 	}
@@ -560,10 +568,10 @@ kanon_set_budget(PG_FUNCTION_ARGS)
 	if (delta < 0 || delta >= INT64CONST(1000000000000000))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("delta must be at least 0 and below 1"),
-				 errhint("It is the chance that anything goes: far below 1 / rows.")));
+				 errhint("delta is the probability that the promise fails: choose it far below 1 / rows.")));
 	if (OidIsValid(role) && GetUserNameFromId(role, true) == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("role with OID %u does not exist", role),
-						errhint("NULL means all roles together.")));
+						errhint("Name a role that exists; NULL means all roles together.")));
 	relid = open_table(PG_GETARG_OID(BUDGET_RELATION));
 	budget_set(get_func_namespace(fcinfo->flinfo->fn_oid), relid, role, epsilon, delta,
 			   queries_arg(fcinfo, relid));

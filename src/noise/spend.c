@@ -107,16 +107,17 @@ raise_refusal(const Order *order)
 		case SPEND_UNKNOWN:
 			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 							errmsg("the budget of \"%s\" could not be charged", table),
-							errdetail("The background worker ended without saying so; nothing was read."),
+							errdetail("The background worker ended before it reported; no row was read."),
 							errhint("The server's log has the reason. Try again.")));
 			break;
 		case SPEND_OPEN:
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("the budget of \"%s\" is not safe", table),
-					 errdetail("Others than a superuser who owns them may write into kanon_budget_limit or "
-							   "kanon_budget_spent."),
-					 errhint("A superuser revokes that: see doc/security.md. Nothing was read.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the budget of \"%s\" is not safe", table),
+				 errdetail(
+					 "A role that is not their superuser owner may write into kanon_budget_limit or kanon_budget_spent."),
+				 errhint("Have a superuser revoke that right: see doc/security.md. No row was read.")));
 			break;
 		case SPEND_NO_BUDGET:
 			ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -126,17 +127,18 @@ raise_refusal(const Order *order)
 									"that transaction is committed.")));
 			break;
 		case SPEND_TOO_LITTLE:
-			ereport(ERROR,
-					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-					 errmsg("the budget for \"%s\" %s is spent", table, whose(left->role)),
-					 errdetail("The answer takes an epsilon of %s and a delta of %s, and " INT64_FORMAT
-							   " queries. Left are %s, %s and %s.",
-							   decimal_text(asked->epsilon, EPSILON_DIGITS),
-							   decimal_text(asked->delta, DELTA_DIGITS), asked->queries,
-							   decimal_text(left->epsilon, EPSILON_DIGITS),
-							   decimal_text(left->delta, DELTA_DIGITS),
-							   left->queries < 0 ? "any number" : psprintf(INT64_FORMAT, left->queries)),
-					 errhint("Ask for less epsilon, or the owner of the table for a larger budget.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("the budget for \"%s\" %s is spent", table, whose(left->role)),
+				 errdetail("The answer takes an epsilon of %s and a delta of %s, and " INT64_FORMAT
+						   " queries. Left are %s, %s and %s.",
+						   decimal_text(asked->epsilon, EPSILON_DIGITS),
+						   decimal_text(asked->delta, DELTA_DIGITS), asked->queries,
+						   decimal_text(left->epsilon, EPSILON_DIGITS),
+						   decimal_text(left->delta, DELTA_DIGITS),
+						   left->queries < 0 ? "any number" : psprintf(INT64_FORMAT, left->queries)),
+				 errhint("Ask with a smaller epsilon, or ask the owner of the table for a larger budget.")));
 			break;
 	}
 }

@@ -43,7 +43,7 @@ check_number(const SourceColumn *column)
 	}
 	ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("column \"%s\" has no numbers", column->name),
 					errdetail("It is of type %s.", format_type_be(column->type)),
-					errhint("Ask a view that makes a number of it; only a count takes any type.")));
+					errhint("Query a view that converts it to a number; only count takes any type.")));
 }
 
 static void

@@ -19,7 +19,7 @@
 #define MOST_ROWS 1e9
 
 #define DOMAINS_HINT \
-	"Say which values each column may have, by what you know of the matter and not by the rows: those that there are tell who is there."
+	"List the values that each column may have. Take them from your knowledge of the subject: a list made from the rows reveals who is there."
 #define D_HINT \
 	"It is how likely anybody outside may take any one row to be in the table before seeing what is published: rows / combinations of values, times how much better they know than that."
 #define GAMMA_HINT "It is how likely they may take it to be afterwards: above d, below 1."
@@ -64,10 +64,11 @@ take_alpha_beta(Request *request, FunctionCallInfo fcinfo)
 	own->d = number_arg(fcinfo, 3, "d", 1, D_HINT);
 	own->gamma = number_arg(fcinfo, 4, "gamma", 1, GAMMA_HINT);
 	if (!kanon_alpha_beta_find(own->d, own->gamma, &own->with))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("gamma must be above d"),
-				 errhint("Whoever believes in a row with probability d believes in it afterwards, too: "
-						 "a gamma just above d publishes little but noise.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("gamma must be above d"),
+			 errhint(
+				 "The attacker's belief starts at d, so gamma must be larger. A gamma just above d publishes little but noise.")));
 	return 6;
 }
 
@@ -163,8 +164,9 @@ check_d(const MadeRun *own)
 
 	if (share > own->d)
 		ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
-						errmsg("d is below the share of the domain that the source has"),
-						errdetail("%zu of " UINT64_FORMAT " combinations of values are there, %.6g of them.",
+						errmsg("d is below the share of combinations that the source has"),
+						errdetail("%zu of " UINT64_FORMAT
+								  " possible combinations of values are in the source, a share of %.6g.",
 								  rows->n, rows->domain, share),
 						errhint("Raise d above that, or publish more columns or a larger domain.")));
 	if (expected > MOST_ROWS)

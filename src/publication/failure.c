@@ -94,7 +94,7 @@ failure_held(const KanonPublication *publication, Release *release, const ErrorD
 	release->message = "no release could be made in which nobody stands alone";
 	release->error = release->hint = NULL;
 	ereport(NOTICE, (errmsg("publication %s keeps its release", publication->name),
-					 errdetail("No other could be made in which nobody stands alone."),
+					 errdetail("Every other release would leave somebody alone."),
 					 errhint("The next refresh tries again. See kanon_releases.")));
 }
 

@@ -136,9 +136,9 @@ check_key(const KanonPublication *publication, const Model *model)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("solver \"%s\" cannot tell who is in which class", publication->solver),
+			 errmsg("solver \"%s\" makes no classes, so it takes no key", publication->solver),
 			 errhint(
-				 "A key needs classes: solver 'cluster', 'full_domain', 'pattern_clustering', 'pattern_guided' or 'subtree'.")));
+				 "Leave the key out, or take solver 'cluster', 'full_domain', 'pattern_clustering', 'pattern_guided' or 'subtree'.")));
 	if (names_contain(publication->qis, "quasi_identifiers", publication->key) ||
 		keeps(publication, publication->key))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -153,19 +153,23 @@ definition_check_stable(const KanonPublication *publication, const Model *model)
 	if (model->near != NULL || (model->of_sets && !publication->stable && !publication->protect_successive))
 		return;
 	if (model->of_sets)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("solver \"%s\" cannot keep unchanged rows together", publication->solver),
-						errdetail("%s", model->no_near),
-						errhint("Say stable => false, if nobody can keep several releases: who does can "
-								"intersect what matches a person in each of them.")));
-	ereport(ERROR,
+		ereport(
+			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("solver \"%s\" cannot be published night after night", publication->solver),
-			 errdetail("%s Whoever keeps several releases intersects what matches a person in each of them.",
-					   model->no_near),
-			 errhint("Publish one release by kanon_%s, or take solver 'cluster', 'full_domain', "
-					 "'pattern_clustering', 'pattern_guided' or 'subtree', which make classes.",
-					 publication->solver)));
+			 errmsg("solver \"%s\" cannot keep unchanged rows together", publication->solver),
+			 errdetail("%s", model->no_near),
+			 errhint(
+				 "Write stable => false if no reader can keep several releases. A reader who keeps them can intersect the records that match a person in each.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+		 errmsg("solver \"%s\" cannot be published night after night", publication->solver),
+		 errdetail(
+			 "%s A reader who keeps several releases can intersect the records that match a person in each.",
+			 model->no_near),
+		 errhint("Publish one release by kanon_%s, or take solver 'cluster', 'full_domain', "
+				 "'pattern_clustering', 'pattern_guided' or 'subtree', which make classes.",
+				 publication->solver)));
 }
 
 /* Does a mask of the options have pseudonyms that last? */
@@ -193,11 +197,12 @@ void
 definition_tell(const KanonPublication *publication)
 {
 	if (!publication->stable)
-		ereport(WARNING,
-				(errmsg("unchanged rows of publication %s may change their company", publication->name),
-				 errdetail("Whoever keeps two releases and knows a person's class in both has only those to "
-						   "choose from who are in both."),
-				 errhint("stable => true keeps unchanged rows together.")));
+		ereport(
+			WARNING,
+			(errmsg("unchanged rows of publication %s may change their company", publication->name),
+			 errdetail(
+				 "A reader who keeps two releases and knows a person's class in both has to choose only among the persons who are in both classes."),
+			 errhint("stable => true keeps unchanged rows together.")));
 	if (!publication->protect_successive)
 		ereport(
 			NOTICE,

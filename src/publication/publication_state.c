@@ -325,7 +325,7 @@ find_by_text(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid view
 		if (found != NULL)
 			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 							errmsg("several publications without a view were called %s", name),
-							errhint("Say whose is meant: SET ROLE to its owner first.")));
+							errhint("SET ROLE to the owner of the one that you mean, then call again.")));
 		found = publication;
 	}
 	if (found != NULL)

@@ -172,11 +172,12 @@ find_persons(const KanonPublication *publication, int64 number)
 	if (OidIsValid(wanted.persons))
 		return wanted.persons;
 	if (wanted.found)
-		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("who is in which class of release " INT64_FORMAT " is not known", number),
-						errdetail("It failed, was dropped since, or was made without a key."),
-						errhint("Name the column with the key when the publication is created, and keep more "
-								"releases.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the persons in the classes of release " INT64_FORMAT " are not known", number),
+				 errdetail("It failed, was dropped since, or was made without a key."),
+				 errhint("Name the column with the key when the publication is created, and keep more "
+						 "releases.")));
 	ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
 					errmsg("publication %s has no release " INT64_FORMAT, publication->name, number),
 					errhint("See kanon_releases.")));

@@ -301,7 +301,8 @@ create_view(KanonPublication *publication, Oid source, Oid old, const char *name
 	run_utility(psprintf("CREATE VIEW %s AS SELECT %s FROM %s", qualified, columns, relation_name(source)));
 	publication->source = get_relname_relid(bare, namespace);
 	keep_private(publication->source);
-	run_utility(psprintf("COMMENT ON VIEW %s IS 'what a kanon publication reads of its source'", qualified));
+	run_utility(
+		psprintf("COMMENT ON VIEW %s IS 'columns of the source that a kanon publication reads'", qualified));
 }
 
 void

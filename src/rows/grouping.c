@@ -32,7 +32,10 @@
 
 /* ---- spellings ---- */
 
-/* Of what is text inside, the system's own functions give the client's encoding, and are immutable all the same. */
+/*
+ * Send functions of text-like types convert to the client's encoding although they are marked
+ * immutable: their output cannot be used to compare values.
+ */
 static bool
 is_for_client(Oid send)
 {

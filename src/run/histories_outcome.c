@@ -324,11 +324,13 @@ histories_settle(Run *run)
 	else if (alone)
 	{
 		*histories->none = true;
-		ereport(ERROR,
-				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("no release could be made in which nobody stands alone against those before it"),
-				 errdetail("With everybody as published last the solver makes other classes."),
-				 errhint("The definition may have changed: undo that, or create the publication anew.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION),
+			 errmsg(
+				 "every possible release would leave somebody alone when compared with the releases before it"),
+			 errdetail("With everybody as published last the solver makes other classes."),
+			 errhint("The definition may have changed: undo that, or create the publication anew.")));
 	}
 	return held == 0;
 }

@@ -105,8 +105,8 @@ refuse_keys(const Source *source, const SourceColumn *column, AttrNumber attnum)
 	ereport(
 		ERROR,
 		(errcode(ERRCODE_CHECK_VIOLATION), errmsg("kept column \"%s\" is a key", column->name),
-		 errdetail("It references a key of another table, or another table references it: whoever knows the "
-				   "key, or may read that table, knows whose the row is."),
+		 errdetail(
+			 "It references a key of another table, or another table references it: anybody who knows the key, or may read that table, knows whose the row is."),
 		 errhint("%s", kept_way_out(&column, 1,
 									"Leave it out, or label it 'keep' or 'sensitive' if the key is of "
 									"something else than persons."))));

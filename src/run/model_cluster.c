@@ -242,9 +242,9 @@ static void
 notice_relaxed(const Method *method)
 {
 	static const char *const against[] = {
-		"A record may show one row alone: who knows the quasi-identifiers of everybody can tell whose it is.",
-		"A row may match one record alone: who knows one person's quasi-identifiers can find that person's record.",
-		"Not all k matches need be possible at once: who knows the quasi-identifiers of everybody can rule some out."};
+		"A record may show one row alone: an attacker who knows everybody's quasi-identifiers can tell whose it is.",
+		"A row may match one record alone: an attacker who knows one person's quasi-identifiers can find that person's record.",
+		"Not all k matches need be possible at once: an attacker who knows everybody's quasi-identifiers can rule some out."};
 
 	ereport(
 		NOTICE,
@@ -347,7 +347,7 @@ notice_lost(Run *run)
 {
 	if (run->report.detail[0] != '\0' && strcmp(run->request->method, "bottom_up") == 0)
 		ereport(NOTICE,
-				(errmsg("the method was not done in time"), errdetail("Reason: %s.", run->report.detail),
+				(errmsg("the search ended at time_limit"), errdetail("Reason: %s.", run->report.detail),
 				 errhint("The release keeps k, but hides more than it would have to: raise time_limit, "
 						 "or take method 'top_down' or 'mondrian'.")));
 	else if (run->report.detail[0] != '\0')

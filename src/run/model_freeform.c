@@ -302,8 +302,8 @@ ready(Run *run)
 				 errdetail("Each row could be the one of k records, but these are not equally likely."),
 				 errhint("Publish with another method, 'sort_greedy' say.")));
 	if (run->request->seeded)
-		ereport(NOTICE, (errmsg("who knows the seed can tell which kept values are whose"),
-						 errhint("A seed is for tests; leave it out to publish.")));
+		ereport(NOTICE, (errmsg("an attacker who knows the seed can tell which kept values belong to whom"),
+						 errhint("Leave the seed out to publish; a seed is for tests.")));
 }
 
 static void

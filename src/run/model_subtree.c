@@ -49,12 +49,11 @@ refuse(const Run *run, KanonStatus status)
 	ereport(
 		ERROR,
 		(errcode(ERRCODE_CHECK_VIOLATION), errmsg("no cut fulfils the rules"),
-		 errdetail("All rows together, with everything suppressed, may not be a class."),
+		 errdetail("Even one class of all rows, with everything suppressed, breaks a rule."),
 		 status == KANON_INFEASIBLE
 			 ? errhint("Lower k or the other rules.")
 			 : errhint(
-				   "Where classes can break a rule as one that they keep alone (persons, kanon_presence), a "
-				   "finer cut might keep it: try method 'optimal', or lower k or the other rules.")));
+				   "A finer cut may keep a rule that a coarser one breaks (persons, kanon_presence): try method 'optimal', or lower k or the other rules.")));
 }
 
 static void
@@ -106,11 +105,11 @@ notice_late(Run *run)
 	else if (run->report.detail[0] != '\0')
 		ereport(
 			NOTICE,
-			(errmsg("the method was not done in time"),
+			(errmsg("the search ended at time_limit"),
 			 run->release.nclasses > 1
 				 ? errdetail(
-					   "The release is the cut that it had come to: it keeps all rules, and could show more.")
-				 : errdetail("No cut but that which suppresses everything was found by then."),
+					   "The release is the best cut found so far. It keeps all rules; another cut may show more.")
+				 : errdetail("The release suppresses everything: no other cut was found by then."),
 			 errhint("Raise time_limit; method 'top_down' has a release at any time.")));
 }
 

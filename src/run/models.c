@@ -84,10 +84,8 @@ model_find_dry(const char *name)
 		model = &anatomy_model;
 	if (model == NULL && find(unpublished_models, name, &drawn) != NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("solver \"%s\" hides nobody among k rows", name),
-				 errdetail(
-					 "Its rows are drawn by chance, or have noise: what is lost goes by its own parameters."),
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("solver \"%s\" has no k", name),
+				 errdetail("It draws rows at random or adds noise; its own parameters decide the loss."),
 				 errhint("kanon_%s with dry_run => true says what it does with them.", name)));
 	return found(model, name, &others);
 }

@@ -7,7 +7,7 @@
 
 #include "run/run.h"
 
-/* Row types that take more than one part in so many of all memory stay on disk. */
+/* Row types that need more than 1/PARTED_SHARE of kanon.max_memory stay on disk. */
 #define PARTED_SHARE 4
 
 /* A pattern, and what it was used for. */

@@ -88,7 +88,7 @@ extra_column(Source *source, const PrivacyWords *words, char *name)
 			 errdetail(
 				 "A mask may show two values as one: what a class then says is not what the rule counts."),
 			 errhint(
-				 "Leave its mask out; who must not see its values publishes a view that coarsens them.")));
+				 "Leave its mask out. If readers must not see its values, publish a view that coarsens them.")));
 	if (source->ngrouped - source->nqis == 64)
 		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
 						errmsg("the privacy rules name more than 64 columns"), errhint("Leave out rules.")));

@@ -57,10 +57,9 @@ check_combination(const Privacy *privacy)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("rules about presence cannot be combined with kanon_subject"),
 			 errdetail(
-				 "Who is in several classes could be found in any of them: the chance of one is not that of the person."),
+				 "A person in several classes can be found in any of them, so the chance in one class is not the person's chance."),
 			 errhint(
-				 "Let the source and the population have one row per person; kanon_k_map counts persons of a "
-				 "population.")));
+				 "Use a source and a population with one row per person, or take kanon_k_map, which counts persons of a population.")));
 }
 
 /* What tells persons of the population apart is none of the quasi-identifiers. */
@@ -271,7 +270,8 @@ check_population(const PrivacyWords *words, int p, const Source *name, const Row
 				 errmsg("the population has fewer rows than the source"),
 				 errdetail("population_rows is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.",
 						   population->total, types->nrows),
-				 errhint("It is how many there are who could be in the source, those who are among them.")));
+				 errhint(
+					 "population_rows counts everybody who could be in the source, including those who are.")));
 		return;
 	}
 	border_check(border, kanon_population_missing(problem, p, &missing), "");
@@ -282,13 +282,13 @@ check_population(const PrivacyWords *words, int p, const Source *name, const Row
 			 errmsg("population %s does not contain the source", name->name),
 			 errdetail("It has too few rows of " INT64_FORMAT " of the source's row types.", missing),
 			 errhint(
-				 "A population has every row of the source, and those of everybody else who could be in it.")));
+				 "Use a population that has every row of the source, and a row for everybody else who could be in it.")));
 	if (population->map && problem->k > population->total)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the population"),
 				 errdetail("k is " INT64_FORMAT ", the population has " INT64_FORMAT " %s.", problem->k,
 						   population->total, population->person != NULL ? "persons" : "rows"),
-				 errhint("Lower k: nothing could ever match that many.")));
+				 errhint("Lower k: a class cannot match more than the whole population.")));
 	share = (double) types->nrows / population->total;
 	/* rows that are left out can only lower the share */
 	if (!population->map &&
@@ -298,7 +298,7 @@ check_population(const PrivacyWords *words, int p, const Source *name, const Row
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("no release of this table can fulfil the rule \"%s\"", privacy_sentence(words)),
 				 errdetail("The source is a share of %.3f of the population.", share),
-				 errhint("Let dmin be at most, and dmax at least, that share.")));
+				 errhint("Choose a dmin of at most, and a dmax of at least, that share.")));
 }
 
 void

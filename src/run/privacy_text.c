@@ -518,7 +518,7 @@ check_words(const PrivacyWords *words, const char *function)
 				ereport(ERROR,
 						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						 errmsg("population_rows of %s must be between 1 and %.0f", function, MOST_ROWS),
-						 errhint("It is how many there are who could be in the source.")));
+						 errhint("population_rows counts everybody who could be in the source.")));
 			check_chance(words, function);
 			break;
 		case PRIVACY_DELTA_PRESENCE:

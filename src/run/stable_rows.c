@@ -367,14 +367,15 @@ refuse_unstable(const Run *run, KanonStatus status)
 	if (status != KANON_INFEASIBLE && status != KANON_NOT_FOUND && status != KANON_RESIDUAL &&
 		status != KANON_REST_FORBIDDEN && status != KANON_BROKEN)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_CHECK_VIOLATION),
-			 errmsg("no release was found in which unchanged rows stay together"),
-			 errdetail("Rows that shared a class in the release before must share one, unless they have "
-					   "changed themselves%s%s.",
-					   why[0] != '\0' ? ": " : "", why),
-			 errhint("Lower k or the other rules, or say residual 'suppress'. A refresh with stable => "
-					 "false starts anew, and lets readers who keep releases tell who moved.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_CHECK_VIOLATION),
+		 errmsg("no release was found in which unchanged rows stay together"),
+		 errdetail("Rows that shared a class in the release before must share one, unless they have "
+				   "changed themselves%s%s.",
+				   why[0] != '\0' ? ": " : "", why),
+		 errhint(
+			 "Lower k or the other rules, or set residual => 'suppress'. A refresh with stable => false starts anew; then readers who keep releases can tell who moved.")));
 }
 
 /* Rows that are all alike need not be known. */

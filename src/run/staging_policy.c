@@ -14,7 +14,7 @@
 #include "catalog/dependency.h"
 #include "catalog/pg_proc.h"
 
-/* With n row types one seed in some 2^65 / n^2 will not do. */
+/* With n row types a random seed gives a hash collision with probability about n^2 / 2^65: another seed is drawn. */
 #define MOST_TRIES 3
 
 /* What the target follows: an older table of its name, or the release before. */
@@ -37,7 +37,10 @@ counts_persons(const Run *run)
 	return privacy_find(run->request->privacy, PRIVACY_SUBJECT) >= 0;
 }
 
-/* Is nobody but workers going to look at the rows, and at nothing but row types and what is kept?  By parts this server may. */
+/*
+ * Will only Citus workers read the rows again, and only row types and kept columns?  With partition_by
+ * the coordinator reads them, too.
+ */
 static bool
 is_for_workers(const Run *run)
 {

@@ -101,7 +101,7 @@ void
 raise_null_keys(const char *key)
 {
 	ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("the key column \"%s\" has NULLs", key),
-					errhint("Every row must say who it is about: leave others out in a view.")));
+					errhint("Publish a view that leaves out rows in which the key is NULL.")));
 }
 
 /* ---- the way of the rows ---- */
@@ -167,7 +167,8 @@ note_persons(const Run *run)
 	keep_uncounted(RangeVarGetRelid(
 		makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(persons))), NoLock, false));
 	run_utility(psprintf(
-		"COMMENT ON TABLE %s IS 'who is in which class of a kanon release; never to be published'", persons));
+		"COMMENT ON TABLE %s IS 'persons of each class of a kanon release; never publish this table'",
+		persons));
 }
 
 void

@@ -158,7 +158,7 @@ kanon_presence(PG_FUNCTION_ARGS)
 						  .confidence = number_arg(fcinfo, 4, "confidence")};
 
 	refuse_null(fcinfo, 0, "distributions", "Name a relation of (column_name, value, share).");
-	refuse_null(fcinfo, 1, "population_rows", "It is how many there are who could be in the source.");
+	refuse_null(fcinfo, 1, "population_rows", "population_rows counts everybody who could be in the source.");
 	(void) privacy_relation(PG_GETARG_OID(0)); /* 0 is a regclass, too */
 	words.relation = PG_GETARG_OID(0);
 	words.rows = PG_GETARG_INT64(1);

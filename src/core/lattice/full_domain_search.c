@@ -25,7 +25,8 @@
  * falls (full_domain_metric.c), so each check says how low the first can be for
  * all nodes above, and the second for all nodes below.  A node for which both
  * together are no better than the best node found is left out, and that is safe:
- * it need not be checked, and what it would have told of others is not needed.
+ * it need not be checked, and no verdict on other nodes would have followed from it
+ * that is needed.
  * Flash leaves such nodes out of its paths, too, and Incognito out of its lattices
  * where rows may be suppressed, unless the lattice is to be explored.
  *

@@ -1,5 +1,5 @@
 /*
- * synthesis.c: rows drawn from what a table makes one believe.
+ * synthesis.c: rows drawn from a noisy model of a table (Dirichlet-multinomial).
  */
 #include "noise/tuples.h"
 #include "util/pace.h"

@@ -1,6 +1,7 @@
 /*
- * best.c: an exact solver where it will fit, the anytime solver where not: in
- * `best` where a proof is likely, in `improve` where it takes no time.
+ * best.c: methods `best` and `improve`.  `best` tries the exact solver when the model
+ * is small enough for a likely proof; `improve` only when that takes no noticeable time.
+ * Otherwise both run the anytime solver.
  */
 #include <math.h>
 #include <string.h>
