@@ -54,12 +54,13 @@ typedef struct Mask
 	Oid type;   /* in the target */
 	bool byval; /* of that type */
 	int16 length;
-	Oid collation;   /* there */
-	bool lasting;    /* the key is the publication's */
-	char *person;    /* of a shift: the column that says who a row is about */
-	int place;       /* among the kept columns, once rows are written: its own, or that of what is hashed */
-	int64 days;      /* at most, either way */
-	Numeric step;    /* to round to; NULL: not rounded */
+	Oid collation; /* there */
+	bool lasting;  /* the key is the publication's */
+	char *group;   /* of a pseudonym: columns of one group have one for equal texts; NULL: the column's own */
+	char *person;  /* of a shift: the column that says who a row is about */
+	int place;     /* among the kept columns, once rows are written: its own, or that of what is hashed */
+	int64 days;    /* at most, either way */
+	Numeric step;  /* to round to; NULL: not rounded */
 	double fraction; /* the same, for floats and integers */
 	bool decimal;    /* it is a power of ten, */
 	int digits;      /* so many digits behind the point */
@@ -177,6 +178,15 @@ extern const uint64 *mask_key_hash(Masks *masks, Mask *mask, Datum value);
 extern void mask_key_expect(const Mask *mask, Datum value);
 extern void mask_key_end(Masks *masks, Mask *mask);
 extern void mask_key_forget(Masks *masks);
+
+/*
+ * Pseudonyms of values as a lasting mask of that group gives them, without rows to write; between plain_text_begin
+ * and _end.
+ */
+typedef struct Pseudonyms Pseudonyms;
+extern Pseudonyms *pseudonyms_begin(const bytea *key, Oid type, const char *group);
+extern void pseudonym_of(Pseudonyms *pseudonyms, Datum value, uint8 *pseudonym);
+extern void pseudonyms_end(Pseudonyms *pseudonyms);
 
 /* ---- mask_anon.c: by functions of the extension anon ---- */
 

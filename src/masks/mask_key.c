@@ -312,11 +312,21 @@ begin_hmac(Masks *masks, int key)
 static void
 hash_text(Masks *masks, Mask *mask, Datum value, uint64 *hash)
 {
-	const char *use = mask->kind == MASK_SHIFT ? "kanon shift" : mask->column->name;
+	const char *use = mask->kind == MASK_SHIFT ? "kanon shift"
+					  : mask->group != NULL    ? mask->group
+											   : mask->column->name;
 	Size length;
 	const char *text = text_of(mask, value, &length);
 
 	must_hmac(masks, mask->lasting, masks->hmac_keeps[mask->lasting], use, text, length, hash);
+}
+
+/* Version and variant of RFC 9562. */
+static void
+mark_version(uint8 *uuid)
+{
+	uuid[6] = 0x80 | (uuid[6] & 0x0f);
+	uuid[8] = 0x80 | (uuid[8] & 0x3f);
 }
 
 const uint64 *
@@ -339,10 +349,7 @@ mask_key_hash(Masks *masks, Mask *mask, Datum value)
 	hash_text(masks, mask, value, mask->hash);
 	if (mask->kind == MASK_PSEUDONYM)
 	{
-		uint8 *bytes = (uint8 *) mask->hash;
-
-		bytes[6] = 0x80 | (bytes[6] & 0x0f); /* version and variant of RFC 9562 */
-		bytes[8] = 0x80 | (bytes[8] & 0x3f);
+		mark_version((uint8 *) mask->hash);
 		note_issued(masks, mask, mask->hash);
 	}
 	if (keeps)
@@ -402,4 +409,48 @@ mask_key_forget(Masks *masks)
 		pg_hmac_free(masks->hmac[key]);
 		masks->hmac[key] = NULL;
 	}
+}
+
+/* ---- without rows to write ---- */
+
+struct Pseudonyms
+{
+	Masks masks;
+	Mask mask;
+};
+
+Pseudonyms *
+pseudonyms_begin(const bytea *key, Oid type, const char *group)
+{
+	Pseudonyms *pseudonyms = palloc0(sizeof(Pseudonyms));
+	Oid function;
+	bool isvarlena;
+
+	Assert(VARSIZE_ANY_EXHDR(key) == MASK_KEY_LENGTH);
+	memcpy(pseudonyms->masks.key[1], VARDATA_ANY(key), MASK_KEY_LENGTH);
+	begin_hmac(&pseudonyms->masks, 1);
+	pseudonyms->mask.kind = MASK_PSEUDONYM;
+	pseudonyms->mask.lasting = true;
+	pseudonyms->mask.group = psprintf("kanon group %s", group);
+	pseudonyms->mask.keyed = getBaseType(type);
+	getTypeOutputInfo(type, &function, &isvarlena);
+	fmgr_info(function, &pseudonyms->mask.output);
+	return pseudonyms;
+}
+
+void
+pseudonym_of(Pseudonyms *pseudonyms, Datum value, uint8 *pseudonym)
+{
+	uint64 hash[4];
+
+	hash_text(&pseudonyms->masks, &pseudonyms->mask, value, hash);
+	memcpy(pseudonym, hash, UUID_LEN);
+	mark_version(pseudonym);
+}
+
+void
+pseudonyms_end(Pseudonyms *pseudonyms)
+{
+	mask_key_forget(&pseudonyms->masks);
+	pfree(pseudonyms);
 }

@@ -27,7 +27,7 @@ typedef struct MaskForm
 } MaskForm;
 
 static const MaskForm forms[] = {
-	{"pseudonym", MASK_PSEUDONYM, "{\"pseudonym\": \"release\"}", NULL},
+	{"pseudonym", MASK_PSEUDONYM, "{\"pseudonym\": \"release\"}", "group"},
 	{"round", MASK_NUMBER, "{\"round\": 100, \"top\": 0.99}", NULL},
 	{"top", MASK_NUMBER, "{\"round\": 100, \"top\": 0.99}", NULL},
 	{"bottom", MASK_NUMBER, "{\"bottom\": 0.01, \"top\": 0.99}", NULL},
@@ -133,6 +133,25 @@ read_pseudonym(Mask *mask, const MaskForm *form, const JsonbValue *value, const 
 						 "another one in the next.")));
 	mask->type = UUIDOID;
 	mask->collation = InvalidOid;
+}
+
+static void
+raise_group(const Mask *mask)
+{
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("\"group\" of column \"%s\" in mask must be a name, beside \"pseudonym\"",
+						   mask->column->name),
+					errhint("Columns of one group have one pseudonym for equal values: '{\"%s\": "
+							"{\"pseudonym\": \"release\", \"group\": \"persons\"}}'.",
+							mask->column->name)));
+}
+
+static void
+read_group(Mask *mask, const JsonbValue *value)
+{
+	if (value->type != jbvString || value->val.string.len == 0)
+		raise_group(mask);
+	mask->group = psprintf("kanon group %.*s", value->val.string.len, value->val.string.val);
 }
 
 static void
@@ -315,7 +334,9 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 		if (token != WJB_VALUE)
 			continue;
 		days = days || strcmp(word, "days") == 0;
-		if (strcmp(word, "days") == 0)
+		if (strcmp(word, "group") == 0)
+			read_group(mask, &value);
+		if (strcmp(word, "days") == 0 || strcmp(word, "group") == 0)
 			continue;
 		form = find_form(word);
 		if (form == NULL)
@@ -331,6 +352,8 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 		mask->kind = form->kind;
 		read_part(mask, form, &value, object, source, masks);
 	}
+	if (mask->group != NULL && (first == NULL || first->kind != MASK_PSEUDONYM))
+		raise_group(mask);
 	if (first == NULL || (days && first->kind != MASK_SHIFT))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
