@@ -196,6 +196,8 @@ typedef struct KanonProblem
 	bool k_map; /* k is asked of a population: a class may have any number of rows */
 	KanonMask mask;
 	KanonResidual residual;
+	bool
+		leaves_out; /* with DROP: any number of rows, which were left out for what is promised of other tables */
 	double time_limit; /* seconds; INFINITY: none */
 	double gap;        /* stop at this relative gap */
 	uint64_t seed;

@@ -171,6 +171,10 @@ struct Request
 	/* of two tables */
 	const char *sensitive_target; /* NULL: nothing is written */
 
+	/* of several tables that are published together */
+	struct SnapshotData *snapshot; /* under which all of them are read; or NULL */
+	const char *promise;           /* in words, for the target's comment; NULL: k in the quasi-identifiers */
+
 	/* of successive releases; names of tables that the run makes are quoted and qualified */
 	char *key;                   /* the column that says who a row is about: read, not published; or NULL */
 	const char *persons;         /* with a key: who is in which class */

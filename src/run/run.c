@@ -365,7 +365,7 @@ record_run(Run *run)
 	run_record(run->schema, run->number, record, run->types, &run->problem, &run->release, &run->report,
 			   &run->measures);
 	comments_columns(run->target, run->source);
-	comments_write(run->target, run->source, run_words(run, NULL));
+	comments_write(run->target, run->source, run_words(run, run->request->promise));
 }
 
 static const Steps row_type_steps = {open_source,  open_beside,   set_up,     read_types, ready,   solve,
@@ -419,7 +419,13 @@ begin(Request *request, bool whole)
 	steps->beside(run);
 	/* younger than these locks, too: a load may have emptied one of them first */
 	PopActiveSnapshot();
-	histories_snapshot(request);
+	if (request->snapshot != NULL)
+	{
+		PushCopiedSnapshot(request->snapshot);
+		UpdateActiveSnapshotCommandId();
+	}
+	else
+		histories_snapshot(request);
 	steps->set_up(run);
 	look_for_changes(run);
 	if (run->unchanged)
@@ -567,14 +573,13 @@ solved_protected(Request *request)
 	return run;
 }
 
-Run *
-run_request(Request *request)
+/* The last two steps, and the record. */
+static void
+put_target(Run *run)
 {
+	Request *request = run->request;
 	const Steps *steps = steps_of(request);
-	Run *run = request->histories != NULL ? solved_protected(request) : solved(request);
 
-	if (run->target == NULL || run->unchanged)
-		return run;
 	steps->write(run);
 	target_distribute(run->target);
 	source_unstage(run->source);
@@ -595,7 +600,30 @@ run_request(Request *request)
 	run->record.peak_memory = run->border->peak;
 	run->record.options = recorded_arguments(run);
 	steps->record(run);
+}
+
+Run *
+run_request(Request *request)
+{
+	Run *run = request->histories != NULL ? solved_protected(request) : solved(request);
+
+	if (run->target != NULL && !run->unchanged)
+		put_target(run);
 	return run;
+}
+
+Run *
+run_begin(Request *request)
+{
+	return begin(request, true);
+}
+
+void
+run_finish(Run *run)
+{
+	run_solve(run);
+	tell_solved(run);
+	put_target(run);
 }
 
 /* ---- notices, and the end ---- */

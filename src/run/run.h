@@ -81,6 +81,13 @@ extern void run_end(Run *run);
 /* The first step alone, for those who solve what was read more than once. */
 extern Run *run_read(Request *request);
 
+/*
+ * The first step of a run that will be finished, once others are read that it is solved with; and the
+ * others.  Runs that are begun end in the opposite order.
+ */
+extern Run *run_begin(Request *request);
+extern void run_finish(Run *run);
+
 /* The second and third; raises what the solver refuses. */
 extern void run_solve(Run *run);
 

@@ -524,7 +524,7 @@ check_rules(Finish *finish)
 	}
 	if (release->dropped > 0 && problem->residual != KANON_RESIDUAL_DROP)
 		return broken(finish, "rows are left out");
-	if (!kanon_by_types(problem) && release->dropped >= problem->k)
+	if (!kanon_by_types(problem) && !problem->leaves_out && release->dropped >= problem->k)
 		return broken(finish, "rows are left out that may be a class");
 	return kanon_by_types(problem) ? check_privacy(finish) : KANON_OK;
 }

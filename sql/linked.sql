@@ -1,0 +1,205 @@
+/* Several tables as one release. */
+\pset null '~'
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS kanon;
+CREATE SCHEMA shop;
+CREATE TABLE shop.country (code text PRIMARY KEY, name text);
+CREATE TABLE shop.customers (id bigint PRIMARY KEY, name text, birth int, zip text, country text REFERENCES shop.country,
+                             segment text, manager bigint REFERENCES shop.customers);
+CREATE TABLE shop.products (id int PRIMARY KEY, name text, price numeric);
+CREATE TABLE shop.orders (id bigint PRIMARY KEY, customer_id bigint REFERENCES shop.customers,
+                          referrer_id bigint REFERENCES shop.customers, placed date, city text, amount int);
+CREATE TABLE shop.lines (order_id bigint REFERENCES shop.orders, line int, product_id int REFERENCES shop.products,
+                         quantity int, PRIMARY KEY (order_id, line));
+CREATE TABLE shop.stray (id int PRIMARY KEY, note text);
+INSERT INTO shop.country VALUES ('de', 'Germany'), ('fr', 'France');
+INSERT INTO shop.customers
+SELECT i, 'name ' || i, 1950 + 10 * (i % 5), '1' || i % 4, CASE WHEN i % 2 = 0 THEN 'de' ELSE 'fr' END, 's' || i % 3, nullif(i / 2, 0)
+FROM generate_series(1, 120) AS i;
+INSERT INTO shop.products SELECT i, 'product ' || i, i FROM generate_series(1, 6) AS i;
+INSERT INTO shop.orders
+SELECT i, 1 + i * 7 % 118, 1 + i * 11 % 120, date '2024-01-01' + i * 37 % 700, 'city ' || i * i % 4, 10 * (i % 9)
+FROM generate_series(1, 360) AS i;
+INSERT INTO shop.lines SELECT 1 + i * 13 % 360, i, 1 + i * i % 6, 1 + i % 3 FROM generate_series(1, 500) AS i;
+INSERT INTO shop.orders VALUES (1000, NULL, 1, '2024-05-05', 'nowhere', 77);
+INSERT INTO shop.lines VALUES (1000, 1, 1, 1);
+
+CREATE SCHEMA one;
+SELECT table_name, target, role, row_count, published, suppressed < 1 AS shows, run IS NOT NULL AS recorded
+FROM kanon_linked('shop.customers', '{
+  "shop.customers": {"quasi_identifiers": ["birth", "zip"], "keep": ["segment", "country"]},
+  "shop.orders":    {"quasi_identifiers": ["placed", "city"], "keep": ["amount"], "foreign_key": "orders_customer_id_fkey",
+                     "hierarchies": {"placed": {"date": ["quarter", "year"]}}},
+  "shop.lines":     {"quasi_identifiers": ["product_id"], "keep": ["quantity"]},
+  "shop.country":   {"keep": ["name"]},
+  "shop.products":  {"keep": ["name", "price"]}}', 'one', 5);
+-- every join of the source runs, and what it joins belongs together
+SELECT count(*) AS joined, count(DISTINCT c.id) AS persons, count(*) FILTER (WHERE k.name = 'Germany' OR k.name = 'France') AS countries,
+       count(*) FILTER (WHERE l.product_id IS NULL OR p.price = l.product_id) AS products
+FROM one.lines AS l JOIN one.orders AS o ON l.order_id = o.id JOIN one.customers AS c ON o.customer_id = c.id
+JOIN one.country AS k ON c.country = k.code LEFT JOIN one.products AS p ON l.product_id = p.id;
+SELECT conrelid::regclass AS relation, contype, pg_get_constraintdef(oid) AS definition FROM pg_constraint
+WHERE connamespace = 'one'::regnamespace ORDER BY 1::text, 2, 3;
+SELECT attrelid::regclass AS relation, attname, atttypid::regtype AS type FROM pg_attribute
+WHERE attrelid IN ('one.customers'::regclass, 'one.orders'::regclass, 'one.lines'::regclass) AND attnum > 0 ORDER BY 1::text, attnum;
+-- no key, and nobody's row, is in the release
+SELECT count(*) FROM one.orders AS o WHERE amount = 77;
+SELECT count(*) FROM shop.customers AS s JOIN one.customers AS c ON c.id::text = s.id::text;
+SELECT k, classes > 0 AS classes FROM kanon_check('one.customers', '{birth,zip}');
+SELECT persons, smallest_class >= 5 AS classes, smallest >= 5 AS smallest, below_k, dangling, safe FROM kanon_check_linked('one.customers', '{
+  "one.customers": {"quasi_identifiers": ["birth", "zip"]},
+  "one.orders":    {"quasi_identifiers": ["placed", "city"]},
+  "one.lines":     {"quasi_identifiers": ["product_id"]}}', 5);
+-- the source keeps nothing of it
+SELECT below_k > 100 AS below, safe FROM kanon_check_linked('shop.customers', '{
+  "shop.customers": {"quasi_identifiers": ["birth", "zip"]},
+  "shop.orders":    {"quasi_identifiers": ["placed", "city"], "foreign_key": "orders_customer_id_fkey"},
+  "shop.lines":     {"quasi_identifiers": ["product_id"]}}', 5);
+SELECT obj_description('one.orders'::regclass) ~ 'somebody|whoever' AS says FROM kanon_usefulness LIMIT 1;
+SELECT source, target, model, method, k FROM kanon_usefulness WHERE target LIKE 'one.%' ORDER BY run;
+
+-- somebody may know two rows, or all
+CREATE SCHEMA two;
+SELECT role, row_count, published > 0 AS published FROM kanon_linked('shop.customers', '{
+  "shop.customers": {"quasi_identifiers": ["birth", "zip"], "class_size": 20},
+  "shop.orders":    {"quasi_identifiers": ["placed", "city"], "foreign_key": "orders_customer_id_fkey", "max_rows": 3,
+                     "hierarchies": {"placed": {"date": ["quarter", "year"]}}}}', 'two', 4, '2', seed => 3);
+SELECT max(n) FROM (SELECT count(*) AS n FROM two.orders GROUP BY customer_id) AS s;
+SELECT safe FROM kanon_check_linked('two.customers', '{"two.customers": {"quasi_identifiers": ["birth", "zip"]},
+  "two.orders": {"quasi_identifiers": ["placed", "city"]}}', 4, '2');
+CREATE SCHEMA whole;
+SELECT role, row_count, published > 0 AS published FROM kanon_linked('shop.customers', '{
+  "shop.customers": {"quasi_identifiers": ["birth", "zip"], "class_size": 20},
+  "shop.orders":    {"quasi_identifiers": ["placed", "city"], "foreign_key": "orders_customer_id_fkey"},
+  "shop.lines":     {"quasi_identifiers": ["product_id"]}, "shop.products": {"keep": ["name"]}}', 'whole', 4, 'all');
+SELECT below_k, count_alone, safe FROM kanon_check_linked('whole.customers', '{"whole.customers": {"quasi_identifiers": ["birth", "zip"]},
+  "whole.orders": {"quasi_identifiers": ["placed", "city"]}, "whole.lines": {"quasi_identifiers": ["product_id"]}}', 4, 'all');
+
+-- without a key to the person: persons are counted in the table alone
+DELETE FROM shop.lines WHERE order_id = 1000;
+DELETE FROM shop.orders WHERE id = 1000;
+CREATE SCHEMA alone;
+SELECT role, row_count, published FROM kanon_linked('shop.customers', '{
+  "shop.customers": {"quasi_identifiers": ["birth"]},
+  "shop.orders":    {"quasi_identifiers": ["city"], "keep": ["amount"], "foreign_key": "orders_customer_id_fkey", "linked": false}}', 'alone', 4);
+\d alone.orders
+
+-- two releases do not join, and the same seed gives the same release
+CREATE SCHEMA again;
+SELECT role FROM kanon_linked('shop.customers', '{
+  "shop.customers": {"quasi_identifiers": ["birth", "zip"], "class_size": 20},
+  "shop.orders":    {"quasi_identifiers": ["placed", "city"], "foreign_key": "orders_customer_id_fkey", "max_rows": 3,
+                     "hierarchies": {"placed": {"date": ["quarter", "year"]}}}}', 'again', 4, '2', seed => 3);
+SELECT count(*) FROM two.customers JOIN again.customers USING (id);
+(SELECT placed, city, count(*) FROM two.orders GROUP BY 1, 2) EXCEPT (SELECT placed, city, count(*) FROM again.orders GROUP BY 1, 2);
+
+-- a pseudonym's group, in one table
+CREATE TABLE calls AS SELECT i % 10 AS caller, (i * 3) % 10 AS called, i % 2 AS kind FROM generate_series(1, 100) AS i;
+SELECT classes FROM kanon_pattern_guided('calls', 'calls_public', '{kind}', 5, keep => '{caller,called}',
+  mask => '{"caller": {"pseudonym": "release", "group": "phones"}, "called": {"pseudonym": "release", "group": "phones"}}');
+SELECT count(*), count(DISTINCT caller) FROM calls_public AS a WHERE caller IN (SELECT called FROM calls_public);
+SELECT classes FROM kanon_pattern_guided('calls', 'calls_x', '{kind}', 5, keep => '{caller}', mask => '{"caller": {"constant": 1, "group": "phones"}}');
+SELECT classes FROM kanon_pattern_guided('calls', 'calls_x', '{kind}', 5, keep => '{caller}', mask => '{"caller": {"pseudonym": "release", "group": 1}}');
+
+-- what cannot be published, before any work
+CREATE SCHEMA bad;
+CREATE FUNCTION bad(tables jsonb, subject regclass DEFAULT 'shop.customers', known text DEFAULT '1', k bigint DEFAULT 5, schema text DEFAULT 'bad')
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    message text;
+    hint text;
+BEGIN
+    PERFORM * FROM kanon_linked(subject, tables, schema, k, known);
+    -- and gone again
+    RAISE EXCEPTION 'published';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+    RETURN format('%s %s (%s)', sqlstate, message, hint);
+END
+$$;
+\pset format unaligned
+\pset tuples_only on
+SELECT bad('[]');
+SELECT bad('{}');
+SELECT bad('{"nothing": {}}');
+SELECT bad('{"shop.customers": 1}');
+SELECT bad('{"shop.customers": {}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": "birth"}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birht"]}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "kep": ["name"]}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "min_rows": 4}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "mark": true}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "residual": "suppress"}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "class_size": 3}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "linked": true, "max_rows": 1}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["id"]}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "keep": ["manager"]}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "keep": ["name"]}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}, "\"shop\".customers": {"quasi_identifiers": ["birth"]}}');
+SELECT bad(jsonb '{"shop.orders": {"quasi_identifiers": ["city"]}}');
+SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.stray', jsonb '{"keep": ["note"]}'));
+SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.orders', jsonb '{"quasi_identifiers": ["city"]}'));
+SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.orders', jsonb '{"quasi_identifiers": ["city"], "foreign_key": "x"}'));
+SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.orders', jsonb '{"keep": ["amount"], "foreign_key": "orders_customer_id_fkey"}'));
+SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.orders', jsonb '{"quasi_identifiers": ["city"], "foreign_key": "orders_customer_id_fkey", "max_rows": 0}'));
+SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.orders', jsonb '{"quasi_identifiers": ["customer_id"], "foreign_key": "orders_customer_id_fkey"}'));
+SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.orders', jsonb '{"quasi_identifiers": ["city"], "keep": ["referrer_id"], "foreign_key": "orders_customer_id_fkey"}'));
+SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.orders', jsonb '{"quasi_identifiers": ["city"], "privacy": [], "foreign_key": "orders_customer_id_fkey"}'));
+SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.lines', jsonb '{"quasi_identifiers": ["product_id"]}'));
+SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.country', jsonb '{"quasi_identifiers": ["name"]}'));
+SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.country', jsonb '{}'));
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["country"], "hierarchies": {"country": {"prefix": [1]}}}, "shop.country": {"keep": ["name"]}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}}', known => '5');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}}', k => 1);
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}}', schema => 'nowhere');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}}', schema => 'one');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "target": "a"}, "shop.country": {"keep": ["name"], "target": "a"}}');
+CREATE VIEW shop.people AS SELECT * FROM shop.customers;
+SELECT bad('{"shop.people": {"quasi_identifiers": ["birth"]}}', 'shop.people');
+-- keys of several columns, of two types, in a circle
+CREATE TABLE shop.pair (a int, b int, x int, PRIMARY KEY (a, b));
+SELECT bad('{"shop.pair": {"quasi_identifiers": ["x"]}}', 'shop.pair');
+CREATE TABLE shop.wide (id int PRIMARY KEY, a int, b int, x int, UNIQUE (a, b), FOREIGN KEY (a, b) REFERENCES shop.pair);
+ALTER TABLE shop.pair ADD customer bigint REFERENCES shop.customers;
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}, "shop.pair": {"quasi_identifiers": ["x"]}, "shop.wide": {"quasi_identifiers": ["x"]}}');
+CREATE TABLE shop.narrow (id int PRIMARY KEY, customer int REFERENCES shop.customers, x int);
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}, "shop.narrow": {"quasi_identifiers": ["x"]}}');
+CREATE TABLE shop.hen (id int PRIMARY KEY, x int);
+CREATE TABLE shop.egg (id int PRIMARY KEY, hen int REFERENCES shop.hen, x int);
+ALTER TABLE shop.hen ADD egg int REFERENCES shop.egg;
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}, "shop.hen": {"quasi_identifiers": ["x"]}, "shop.egg": {"quasi_identifiers": ["x"]}}');
+SELECT count(*) FROM pg_class WHERE relnamespace = 'bad'::regnamespace;
+
+-- names in mixed case, two tables of one name, partitions, deferred keys, persons without rows
+\pset tuples_only off
+\pset format aligned
+CREATE SCHEMA "Odd ""Schema";
+CREATE TABLE "Odd ""Schema"."Customers" ("Id" uuid PRIMARY KEY DEFAULT gen_random_uuid(), "Birth Year" int);
+CREATE SCHEMA hr;
+CREATE TABLE hr."Customers" ("The ""Key" uuid REFERENCES "Odd ""Schema"."Customers" DEFERRABLE INITIALLY DEFERRED, "X" int) PARTITION BY RANGE ("X");
+CREATE TABLE hr.low PARTITION OF hr."Customers" FOR VALUES FROM (0) TO (2);
+CREATE TABLE hr.high PARTITION OF hr."Customers" FOR VALUES FROM (2) TO (10);
+INSERT INTO "Odd ""Schema"."Customers" ("Birth Year") SELECT 1950 + i % 2 FROM generate_series(1, 20) AS i;
+INSERT INTO hr."Customers" SELECT "Id", row_number() OVER () % 3 FROM "Odd ""Schema"."Customers" LIMIT 15;
+CREATE SCHEMA "New Ones";
+BEGIN;
+INSERT INTO hr."Customers" VALUES (gen_random_uuid(), 1);
+SELECT target, role, row_count, published > 5 AS published FROM kanon_linked('"Odd ""Schema"."Customers"', '{
+  "\"Odd \"\"Schema\".\"Customers\"": {"quasi_identifiers": ["Birth Year"]},
+  "hr.\"Customers\"": {"quasi_identifiers": ["X"], "target": "Rows"}}', 'New Ones', 3);
+SELECT count(*) = count(c."Id") AS all_join FROM "New Ones"."Rows" AS r LEFT JOIN "New Ones"."Customers" AS c ON r."The ""Key" = c."Id";
+ROLLBACK;
+-- a role that may read some of the tables alone
+CREATE ROLE regress_linked;
+GRANT USAGE, CREATE ON SCHEMA bad TO regress_linked;
+GRANT USAGE ON SCHEMA shop TO regress_linked;
+GRANT SELECT ON shop.customers TO regress_linked;
+GRANT SELECT (id, customer_id, placed) ON shop.orders TO regress_linked;
+SET ROLE regress_linked;
+SELECT role FROM kanon_linked('shop.customers', '{"shop.customers": {"quasi_identifiers": ["birth"]},
+  "shop.orders": {"quasi_identifiers": ["city"], "foreign_key": "orders_customer_id_fkey"}}', 'bad', 5);
+SELECT role FROM kanon_linked('shop.customers', '{"shop.customers": {"quasi_identifiers": ["birth"]},
+  "shop.orders": {"quasi_identifiers": ["placed"], "foreign_key": "orders_customer_id_fkey"}}', 'bad', 5);
+RESET ROLE;
+DROP OWNED BY regress_linked;
+DROP ROLE regress_linked;

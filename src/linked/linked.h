@@ -1,0 +1,122 @@
+/*
+ * linked.h: several tables that are published as one release: the schema, and what becomes of each table.
+ */
+#ifndef KANON_LINKED_TABLES_H
+#define KANON_LINKED_TABLES_H
+
+#include "core/linked/linked.h"
+#include "run/run.h"
+
+#include "nodes/pg_list.h"
+#include "utils/jsonb.h"
+
+typedef enum LinkedRole
+{
+	LINKED_SUBJECT, /* a row is a person */
+	LINKED_ROWS,    /* rows hang on persons */
+	LINKED_ALONE,   /* the same, but the key to the person is not published */
+	LINKED_LOOKUP   /* rows of persons refer to it */
+} LinkedRole;
+
+/* A foreign key of one column that is published. */
+typedef struct LinkedKey
+{
+	char *column;
+	int table; /* to whose primary key it refers */
+} LinkedKey;
+
+typedef struct LinkedTable
+{
+	Oid relid;
+	char *name; /* as the caller wrote it */
+	char *relname;
+	char *target;   /* name in the target's schema */
+	Jsonb *options; /* without what is read here */
+	ArrayType *qis;
+	int max_rows;   /* 0: no limit */
+	int class_size; /* of the subject: persons of a class; 0: k */
+	bool linked;
+	char *constraint; /* that leads to persons, as the caller names it; or NULL */
+
+	/* what the catalogs say */
+	LinkedRole role;
+	char *key; /* the primary key's only column; NULL: it has none of one column */
+	Oid key_type;
+	int parent; /* on whose rows its rows hang */
+	char *parent_column;
+	List *keys; /* LinkedKey: columns that refer to tables of the release, the parent's aside */
+	bool raw;   /* of a lookup: keys stay as they are */
+	bool is_parent;
+
+	/* the run */
+	Request request;
+	Run *run;
+	struct Shuffle *shuffle; /* rows of a lookup */
+	int grouped_parent;      /* places among the grouped columns */
+	int grouped_key;
+	int64 nobody;   /* rows that belong to no published person */
+	int64 over;     /* rows above max_rows */
+	uint32 *row_of; /* [ntypes] the first of its rows; PG_UINT32_MAX: nobody has it */
+	uint32 nrows;
+	uint32 *type; /* [nrows] */
+	uint32 *person;
+	uint32 *above;
+	bool *gone;
+	uint32 *like; /* what a row shows, as the core says it */
+	uint8 *level;
+} LinkedTable;
+
+typedef struct Linked
+{
+	Oid caller;
+	int64 k;
+	int m; /* rows of each table that are known; 0: all */
+	uint64 seed;
+	char *schema; /* of the targets, quoted */
+	bytea *secret;
+	int n;
+	LinkedTable *tables; /* [n] the subject first, parents before children, lookups last */
+
+	/* persons, once the subject is published */
+	int64 published;
+	uint32 nclasses;
+	uint32 npersons;      /* of them those who have rows */
+	uint32 *class_;       /* [npersons] */
+	struct HTAB *persons; /* by pseudonym */
+} Linked;
+
+/*
+ * linked_schema.c: reads `tables` and finds how they hang together.  published: the tables are a
+ * release already (kanon_check_linked): their options are their quasi-identifiers alone.
+ */
+extern void linked_schema(Linked *linked, Oid subject, Jsonb *tables);
+
+/* linked_requests.c: the request of each table. */
+extern void linked_requests(Linked *linked);
+extern const Model linked_model, lookup_model;
+
+/* linked_rows.c: whose rows they are; what they show. */
+extern void linked_persons(Linked *linked);
+extern void linked_solve(Linked *linked);
+extern KanonStatus linked_release(Run *run); /* of a table, once all are solved */
+
+/* What somebody knows: "1", … or "all". */
+extern int linked_known_rows(const char *text);
+
+/* linked_recount.c: what a release of several tables keeps, from the tables alone. */
+typedef struct LinkedFound
+{
+	int64 persons;
+	int64 classes;
+	int64 smallest_class;
+	int64 combinations; /* different ones, in all classes; of all rows: groups of persons who agree */
+	int64 smallest;     /* persons who have the rarest of them; 0: there is none */
+	int64 below;        /* of them with fewer than k persons */
+	int64 alone;        /* persons whose numbers of rows nobody else of the class has */
+	int64 dangling;     /* rows that belong to nobody */
+} LinkedFound;
+
+/* Tables by their relid, qis, key, parent and parent_column; lookups and those without a key to persons aside. */
+extern LinkedFound linked_recount(const Linked *linked, Border *border);
+
+#endif

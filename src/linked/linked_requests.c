@@ -1,0 +1,312 @@
+/*
+ * linked_requests.c: the request of each table of a release.
+ *
+ * The subject's table is published as kanon_pattern_guided publishes it, with its key as a pseudonym beside
+ * what is kept.  Tables on whose rows nobody is known by a key are published in the same way, persons counted.
+ * Rows that hang on persons have a model of their own: row types are told apart by the person, too, and what
+ * they show is solved for all tables together (linked_rows.c).
+ */
+#include "compat.h"
+#include "host/catalog.h"
+#include "host/excerpt.h"
+#include "linked/linked.h"
+#include "rows/source.h"
+
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/json.h"
+
+pg_noreturn static void
+raise_column(const LinkedTable *table, const char *column, const char *what, const char *hint)
+{
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("column \"%s\" of table \"%s\" %s", column, excerpt(table->name), what),
+					errhint("%s", hint)));
+}
+
+/* ---- lists of names, and masks ---- */
+
+static bool
+has_name(ArrayType *names, const char *name)
+{
+	int n = 0;
+	char **all = names == NULL ? NULL : name_array(names, "keep", &n);
+
+	for (int i = 0; i < n; i++)
+		if (strcmp(all[i], name) == 0)
+			return true;
+	return false;
+}
+
+static ArrayType *
+add_name(ArrayType *names, const char *name)
+{
+	int n = 0;
+	char **all = names == NULL ? NULL : name_array(names, "keep", &n);
+	const char **more = palloc(sizeof(char *) * (n + 1));
+
+	if (has_name(names, name))
+		return names;
+	for (int i = 0; i < n; i++)
+		more[i] = all[i];
+	more[n] = name;
+	return name_list(more, n + 1);
+}
+
+static Jsonb *
+jsonb_of(const char *text)
+{
+	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
+}
+
+static bool
+has_key(Jsonb *object, const char *name)
+{
+	JsonbValue key = {.type = jbvString, .val.string = {strlen(name), unconstify(char *, name)}};
+
+	return object != NULL && JB_ROOT_IS_OBJECT(object) &&
+		   findJsonbValueFromContainer(&object->root, JB_FOBJECT, &key) != NULL;
+}
+
+/* The column becomes a pseudonym of the key of a table. */
+static void
+mask_key(LinkedTable *table, const char *column, const LinkedTable *of)
+{
+	Request *request = &table->request;
+	StringInfoData json;
+	Jsonb *mask;
+
+	if (has_key(request->mask, column))
+		raise_column(table, column, "is a key, which has a pseudonym already", "Leave it out of mask.");
+	initStringInfo(&json);
+	appendStringInfoChar(&json, '{');
+	escape_json(&json, column);
+	appendStringInfoString(&json, ": {\"pseudonym\": \"publication\", \"group\": ");
+	escape_json(&json, relation_name(of->relid));
+	appendStringInfoString(&json, "}}");
+	mask = jsonb_of(json.data);
+	request->mask = request->mask == NULL
+						? mask
+						: DatumGetJsonbP(DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(request->mask),
+															 JsonbPGetDatum(mask)));
+	request->keep = add_name(request->keep, column);
+}
+
+/* The column is kept as it is, though it is a key. */
+static void
+keep_key(LinkedTable *table, const char *column)
+{
+	table->request.keep = add_name(table->request.keep, column);
+	table->request.allow_identifying = add_name(table->request.allow_identifying, column);
+}
+
+/* ---- models ---- */
+
+static void
+check_rows(Request *request)
+{
+	request->recorded_method = "linked";
+	request->solve_run = linked_release;
+	request->residual = KANON_RESIDUAL_DROP;
+}
+
+/* Row types are told apart by whose they are, and where others hang on them one by one. */
+static void
+set_up_rows(Run *run)
+{
+	LinkedTable *table = run->request->own;
+	const char *names[2] = {table->parent_column, table->key};
+	int n;
+	SourceColumn *columns =
+		source_columns(run->source, name_list(names, table->is_parent ? 2 : 1), "foreign_key", "a key", &n);
+
+	table->grouped_parent = source_group_by(run->source, &columns[0]);
+	if (table->is_parent)
+		table->grouped_key = source_group_by(run->source, &columns[1]);
+}
+
+static void
+ready_rows(Run *run)
+{
+	run->problem.nextra = run->source->ngrouped - run->source->nqis;
+	run->problem.extra = run->types->grouped + run->source->nqis;
+	run->problem.leaves_out = true;
+}
+
+const Model linked_model = {.name = "linked",
+							.hint = "It has no methods.",
+							.least_k = 1,
+							.k_hint = "It counts persons.",
+							.options = TAKES(KEEP) | TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(WEIGHTS) |
+									   TAKES(HIERARCHIES) | TAKES(LEVEL_COST) | TAKES(CATEGORICAL),
+							.check = check_rows,
+							.set_up = set_up_rows,
+							.ready = ready_rows};
+
+/* ---- requests ---- */
+
+static char *
+promise_text(const Linked *linked)
+{
+	const char *known = linked->m == 0   ? "all rows of a person"
+						: linked->m == 1 ? "a row of a person in each table"
+										 : psprintf("%d rows of a person in each table", linked->m);
+
+	return psprintf("for whoever knows what quasi-identifiers say of a person, and of %s, " INT64_FORMAT
+					" persons fit",
+					known, linked->k);
+}
+
+/* Publications ask for those, and no call does. */
+static void
+refuse_limits(const LinkedTable *table)
+{
+	for (Option option = 0; option < OPTIONS; option++)
+		if ((OF_PUBLICATIONS & UINT64CONST(1) << option) != 0 && has_key(table->options, option_name(option)))
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("table \"%s\" has the option \"%s\", which is of publications",
+								   excerpt(table->name), option_name(option)),
+							errhint("Leave it out.")));
+}
+
+/* k counts persons: by a rule about the column that says who they are. */
+static void
+count_persons(LinkedTable *table)
+{
+	StringInfoData json;
+	Datum rules;
+
+	if (table->max_rows > 0)
+		raise_column(table, table->parent_column, "is not published, so that max_rows says nothing",
+					 "Leave out \"max_rows\" where a table is not linked.");
+	initStringInfo(&json);
+	appendStringInfoString(&json, "[{\"rule\": \"subject\", \"column\": ");
+	escape_json(&json, table->parent_column);
+	appendStringInfoString(&json, "}]");
+	rules = JsonbPGetDatum(jsonb_of(json.data));
+	if (has_key(table->options, "privacy"))
+		rules = DirectFunctionCall2(jsonb_concat,
+									DirectFunctionCall2(jsonb_object_field, JsonbPGetDatum(table->options),
+														CStringGetTextDatum("privacy")),
+									rules);
+	table->options = DatumGetJsonbP(DirectFunctionCall2(
+		jsonb_concat, JsonbPGetDatum(table->options),
+		JsonbPGetDatum(
+			jsonb_of(psprintf("{\"privacy\": %s}", JsonbToCString(NULL, &DatumGetJsonbP(rules)->root, 0))))));
+}
+
+static void
+fill_request(Linked *linked, LinkedTable *table)
+{
+	static const Model *const roles[] = {&pattern_guided_model, &linked_model, &pattern_guided_model,
+										 &lookup_model};
+	Request *request = &table->request;
+	char *promise = promise_text(linked);
+
+	refuse_limits(table);
+	if (table->role == LINKED_ALONE)
+		count_persons(table);
+	memset(request, 0, sizeof(*request));
+	request->k =
+		table->role == LINKED_ROWS || table->role == LINKED_LOOKUP ? 1 : Max(linked->k, table->class_size);
+	request_of_json(request, roles[table->role], table->options);
+	request->function = "kanon_linked";
+	request->caller = linked->caller;
+	request->source = table->relid;
+	request->qis = table->qis != NULL ? table->qis : name_list(NULL, 0);
+	request->target = psprintf("%s.%s", linked->schema, quote_identifier(table->target));
+	request->mask_key = linked->secret;
+	request->promise = table->role == LINKED_SUBJECT || table->role == LINKED_ROWS ? promise : NULL;
+	request->own = table->role == LINKED_ROWS || table->role == LINKED_LOOKUP ? table : request->own;
+	if (!request->seeded)
+		request->seed = linked->seed;
+	if (table->role != LINKED_SUBJECT)
+		return;
+	if (request->residual == KANON_RESIDUAL_SUPPRESS || privacy_k_map(request->privacy))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the subject's classes must have k persons each"),
+				 errhint("Leave out residual 'suppress' and rules that count persons of a population.")));
+}
+
+/* ---- keys ---- */
+
+static void
+refuse_keys(const LinkedTable *table)
+{
+	if (table->key != NULL && has_name(table->qis, table->key))
+		raise_column(table, table->key, "is the primary key, and no quasi-identifier",
+					 "Keys are published as pseudonyms by themselves.");
+	if (table->parent_column != NULL && has_name(table->qis, table->parent_column))
+		raise_column(table, table->parent_column, "says whose a row is, and is no quasi-identifier",
+					 "Keys are published as pseudonyms by themselves.");
+}
+
+/* Columns that refer to other tables are published where they are named, and join where it is a lookup. */
+static void
+find_raw(Linked *linked, LinkedTable *table)
+{
+	ListCell *cell;
+
+	foreach (cell, table->keys)
+	{
+		const LinkedKey *key = lfirst(cell);
+		LinkedTable *to = &linked->tables[key->table];
+		bool known = has_name(table->qis, key->column);
+
+		if (to->role != LINKED_LOOKUP && (known || has_name(table->request.keep, key->column)))
+			raise_column(table, key->column, "refers to another row of a person",
+						 "Leave it out: it would tell of two persons or rows that they belong together.");
+		if (to->role != LINKED_LOOKUP || !known)
+			continue;
+		if (has_key(table->request.hierarchies, key->column))
+			raise_column(table, key->column, "refers to a lookup, and has a hierarchy",
+						 "Levels do not join: leave out the hierarchy, or the lookup.");
+		to->raw = true;
+	}
+}
+
+static void
+publish_keys(Linked *linked, LinkedTable *table)
+{
+	ListCell *cell;
+
+	foreach (cell, table->keys)
+	{
+		const LinkedKey *key = lfirst(cell);
+		const LinkedTable *to = &linked->tables[key->table];
+
+		if (!has_name(table->request.keep, key->column))
+			continue;
+		if (to->raw)
+			keep_key(table, key->column);
+		else
+			mask_key(table, key->column, to);
+	}
+	if (table->role == LINKED_ALONE)
+		return;
+	if (table->role == LINKED_ROWS)
+		mask_key(table, table->parent_column, &linked->tables[table->parent]);
+	/* (rows that are a person's only ones have one key of both) */
+	if (table->key == NULL || (table->parent_column != NULL && strcmp(table->key, table->parent_column) == 0))
+		return;
+	if (table->raw)
+		keep_key(table, table->key);
+	else
+		mask_key(table, table->key, table);
+}
+
+void
+linked_requests(Linked *linked)
+{
+	for (int i = 0; i < linked->n; i++)
+	{
+		refuse_keys(&linked->tables[i]);
+		fill_request(linked, &linked->tables[i]);
+	}
+	for (int i = 0; i < linked->n; i++)
+		find_raw(linked, &linked->tables[i]);
+	for (int i = 0; i < linked->n; i++)
+		publish_keys(linked, &linked->tables[i]);
+}

@@ -1,0 +1,406 @@
+/*
+ * linked_rows.c: whose the rows of a release are, and what they show.
+ *
+ * Persons and their classes are read from the subject's table as it was published: a person is known by the
+ * pseudonym that the key becomes there.  Row types of the other tables are told apart by the column that says
+ * whose they are; so each belongs to one person, or to one row of the table above.
+ */
+#include "compat.h"
+#include "core/util/hash.h"
+#include "host/catalog.h"
+#include "host/gate.h"
+#include "linked/linked.h"
+#include "masks/mask_apply.h"
+#include "rows/dictionary.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/uuid.h"
+
+#define NOBODY PG_UINT32_MAX
+
+typedef struct Person
+{
+	uint8 pseudonym[UUID_LEN];
+	uint32 class_;
+	uint32 number; /* NOBODY: no row of theirs was met yet */
+} Person;
+
+/* ---- persons ---- */
+
+/* A class: the pseudonyms of all who are in it. */
+static bool
+receive_class(void *arg, TupleTableSlot *slot)
+{
+	Linked *linked = arg;
+	ArrayType *array = DatumGetArrayTypeP(slot->tts_values[0]);
+	Datum *values;
+	bool *nulls;
+	int n;
+
+	deconstruct_array(array, UUIDOID, UUID_LEN, false, TYPALIGN_CHAR, &values, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		bool found;
+		Person *person =
+			nulls[i] ? NULL
+					 : hash_search(linked->persons, DatumGetUUIDP(values[i])->data, HASH_ENTER, &found);
+
+		if (person == NULL || found)
+			ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("two persons have one key"),
+							errhint("The primary key of the subject's table is broken.")));
+		person->class_ = linked->nclasses;
+		person->number = NOBODY;
+	}
+	linked->published += n;
+	linked->nclasses++;
+	pfree(values);
+	pfree(nulls);
+	return true;
+}
+
+void
+linked_persons(Linked *linked)
+{
+	const LinkedTable *subject = &linked->tables[0];
+	const Run *run = subject->run;
+	HASHCTL control = {.keysize = UUID_LEN, .entrysize = sizeof(Person), .hcxt = run->border->context};
+	char *qis = column_list(run->source->qis, run->source->nqis);
+	Gate *gate = gate_create(run->target->qualified, run->target->relid, 1);
+	int nest = grouping_begin();
+
+	linked->persons = hash_create("kanon persons", 1024, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	gate_computed(gate, "array_agg", UUIDARRAYOID);
+	gate_select(gate,
+				psprintf("SELECT pg_catalog.array_agg(%s) FROM %s GROUP BY %s%s",
+						 quote_identifier(subject->key), run->target->qualified, qis,
+						 run->target->mark ? ", " KANON_MARK_COLUMN : ""),
+				false, receive_class, linked);
+	grouping_end(nest);
+	border_charge(run->border, 0, (Size) linked->published * 2 * sizeof(Person));
+	linked->class_ = border_palloc(run->border, sizeof(uint32) * Max(linked->published, 1));
+}
+
+/* ---- whose rows they are ---- */
+
+/* The person of each value of the column that refers to the subject. */
+static uint32 *
+persons_of_codes(Linked *linked, const LinkedTable *table)
+{
+	const SourceColumn *column = &table->run->source->qis[table->grouped_parent];
+	uint32 n = dictionary_size(column->dictionary);
+	uint32 *person = border_palloc(table->run->border, sizeof(uint32) * Max(n, 1));
+	Pseudonyms *pseudonyms =
+		pseudonyms_begin(linked->secret, column->type, relation_name(linked->tables[0].relid));
+	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_SMALL_SIZES);
+	int nest = plain_text_begin();
+
+	for (uint32 code = 0; code < n; code++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(row);
+		bool isnull;
+		Datum value = dictionary_value(column->dictionary, code, &isnull);
+		uint8 pseudonym[UUID_LEN];
+		Person *found = NULL;
+
+		if (!isnull)
+		{
+			pseudonym_of(pseudonyms, value, pseudonym);
+			found = hash_search(linked->persons, pseudonym, HASH_FIND, NULL);
+		}
+		/* numbers are given in the order of keys: nothing depends on the order of the target's rows */
+		if (found != NULL && found->number == NOBODY)
+		{
+			linked->class_[linked->npersons] = found->class_;
+			found->number = linked->npersons++;
+		}
+		person[code] = found == NULL ? NOBODY : found->number;
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(row);
+		CHECK_FOR_INTERRUPTS();
+	}
+	plain_text_end(nest);
+	pseudonyms_end(pseudonyms);
+	MemoryContextDelete(row);
+	return person;
+}
+
+/* The row of the parent's table that has each value of the column that refers to it. */
+static uint32 *
+rows_of_codes_above(const LinkedTable *table, const LinkedTable *parent)
+{
+	const SourceColumn *column = &table->run->source->qis[table->grouped_parent];
+	const SourceColumn *key = &parent->run->source->qis[parent->grouped_key];
+	const RowTypes *types = parent->run->types;
+	uint32 nkeys = dictionary_size(key->dictionary), n = dictionary_size(column->dictionary);
+	uint32 *row_of_key = border_palloc(table->run->border, sizeof(uint32) * Max(nkeys, 1));
+	uint32 *row = border_palloc(table->run->border, sizeof(uint32) * Max(n, 1));
+
+	memset(row_of_key, 0xff, sizeof(uint32) * nkeys);
+	for (uint32 i = 0; i < types->ntypes; i++)
+		row_of_key[types->grouped[parent->grouped_key].code[i]] = parent->row_of[i];
+	for (uint32 code = 0; code < n; code++)
+	{
+		bool isnull;
+		Datum value = dictionary_value(column->dictionary, code, &isnull);
+		uint32 found = isnull ? DICTIONARY_NONE : dictionary_find(key->dictionary, value, false);
+
+		row[code] = found == DICTIONARY_NONE ? NOBODY : row_of_key[found];
+	}
+	border_pfree(table->run->border, row_of_key);
+	return row;
+}
+
+/* The rows of persons, each one by itself, in the order of row types. */
+static void
+find_rows(Linked *linked, LinkedTable *table)
+{
+	const LinkedTable *parent = &linked->tables[table->parent];
+	const RowTypes *types = table->run->types;
+	Border *border = table->run->border;
+	bool direct = parent->role == LINKED_SUBJECT;
+	uint32 *whose = direct ? persons_of_codes(linked, table) : rows_of_codes_above(table, parent);
+	int64 n = 0;
+
+	table->row_of = border_palloc(border, sizeof(uint32) * Max(types->ntypes, 1));
+	for (uint32 i = 0; i < types->ntypes; i++)
+		n += types->rows[i];
+	if (n >= PG_UINT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the source has more than %u rows", PG_UINT32_MAX), errhint("Publish it in parts.")));
+	table->type = border_palloc(border, sizeof(uint32) * Max(n, 1));
+	table->person = border_palloc(border, sizeof(uint32) * Max(n, 1));
+	table->above = direct ? NULL : border_palloc(border, sizeof(uint32) * Max(n, 1));
+	table->gone = border_palloc(border, sizeof(bool) * Max(n, 1));
+	memset(table->gone, 0, sizeof(bool) * n);
+	for (uint32 i = 0; i < types->ntypes; i++)
+	{
+		uint32 of = whose[types->grouped[table->grouped_parent].code[i]];
+
+		table->row_of[i] = of == NOBODY ? NOBODY : table->nrows;
+		if (of == NOBODY)
+			table->nobody += types->rows[i];
+		for (int64 row = 0; row < types->rows[i] && of != NOBODY; row++)
+		{
+			table->type[table->nrows] = i;
+			table->person[table->nrows] = direct ? of : parent->person[of];
+			if (!direct)
+			{
+				table->above[table->nrows] = of;
+				table->gone[table->nrows] = parent->gone[of];
+			}
+			table->nrows++;
+		}
+	}
+	border_pfree(border, whose);
+}
+
+/* Those who have no rows are persons of their class all the same: they agree with each other, and with nobody else. */
+static void
+number_others(Linked *linked)
+{
+	HASH_SEQ_STATUS scan;
+	Person *person;
+
+	hash_seq_init(&scan, linked->persons);
+	while ((person = hash_seq_search(&scan)) != NULL)
+		if (person->number == NOBODY)
+		{
+			linked->class_[linked->npersons] = person->class_;
+			person->number = linked->npersons++;
+		}
+}
+
+/* ---- as many as are allowed ---- */
+
+typedef struct Drawn
+{
+	const LinkedTable *table;
+	uint64 seed;
+} Drawn;
+
+static int
+compare_drawn(const void *a, const void *b, void *arg)
+{
+	const Drawn *drawn = arg;
+	uint32 left = *(const uint32 *) a, right = *(const uint32 *) b;
+	uint64 one, other;
+
+	if (drawn->table->person[left] != drawn->table->person[right])
+		return drawn->table->person[left] < drawn->table->person[right] ? -1 : 1;
+	one = kanon_mix(drawn->seed ^ left);
+	other = kanon_mix(drawn->seed ^ right);
+	return one < other ? -1 : one > other;
+}
+
+/* Rows over max_rows are left out, drawn by the seed. */
+static void
+draw_rows(const Linked *linked, LinkedTable *table)
+{
+	Drawn drawn = {table, kanon_mix(linked->seed)};
+	uint32 *order = border_palloc(table->run->border, sizeof(uint32) * Max(table->nrows, 1));
+	int n = 0;
+
+	for (uint32 i = 0; i < table->nrows; i++)
+		order[i] = i;
+	qsort_arg(order, table->nrows, sizeof(uint32), compare_drawn, &drawn);
+	for (uint32 i = 0; i < table->nrows; i++)
+	{
+		if (i > 0 && table->person[order[i]] != table->person[order[i - 1]])
+			n = 0;
+		if (table->gone[order[i]])
+			continue;
+		if (n == table->max_rows)
+		{
+			table->gone[order[i]] = true;
+			table->over++;
+		}
+		else
+			n++;
+	}
+	border_pfree(table->run->border, order);
+}
+
+/* ---- solve ---- */
+
+void
+linked_solve(Linked *linked)
+{
+	KanonLinkedTable *tables = palloc0(sizeof(KanonLinkedTable) * KANON_MAX_LINKED);
+	Border *border = linked->tables[0].run->border;
+	KanonLinked problem = {.env = &border->env,
+						   .k = linked->k,
+						   .m = linked->m,
+						   .tables = tables,
+						   .nclasses = linked->nclasses,
+						   .class_ = linked->class_};
+	KanonReport report = {0};
+
+	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS; i++)
+	{
+		LinkedTable *table = &linked->tables[i];
+		KanonLinkedTable *to = &tables[problem.ntables++];
+
+		find_rows(linked, table);
+		if (table->max_rows > 0)
+			draw_rows(linked, table);
+		to->problem = &table->run->problem;
+		to->parent = table->parent - 1;
+		to->nrows = table->nrows;
+		to->type = table->type;
+		to->person = table->person;
+		to->above = table->above;
+		to->gone = table->gone;
+		to->nqis = table->run->source->nqis;
+		to->like = table->like = border_palloc(table->run->border, sizeof(uint32) * Max(table->nrows, 1));
+		to->level = table->level = border_palloc(table->run->border, (Size) Max(table->nrows, 1) * to->nqis);
+	}
+	if (linked->m == 0)
+		number_others(linked);
+	problem.npersons = linked->npersons;
+	if (problem.ntables > 0)
+		border_check(border, kanon_solve_linked(&problem, &report), report.detail);
+}
+
+/* ---- what rows show, as a release ---- */
+
+typedef struct Shown
+{
+	uint32 class_; /* after the cells, which are the key */
+} Shown;
+
+typedef struct Releaser
+{
+	Run *run;
+	const LinkedTable *table;
+	HTAB *classes;
+	Size cell_bytes;
+	Size class_room;
+	Size cell_room;
+	Size flow_room;
+} Releaser;
+
+static void
+show(const Releaser *releaser, uint32 row, KanonCell *cells, KanonPattern *pattern)
+{
+	const LinkedTable *table = releaser->table;
+	const KanonProblem *problem = &releaser->run->problem;
+	const Levels *levels = &releaser->run->source->levels;
+
+	memset(cells, 0, releaser->cell_bytes);
+	*pattern = KANON_NONE;
+	for (int q = 0; q < levels->nqis; q++)
+		for (int c = levels->first[q]; c < levels->first[q + 1]; c++)
+			if (c - levels->first[q] < table->level[(Size) row * levels->nqis + q])
+				kanon_add(pattern, c);
+			else
+				cells[c] = (KanonCell){KANON_SHOW_VALUE, problem->columns[c].code[table->like[row]]};
+}
+
+static uint32
+class_of_row(Releaser *releaser, uint32 row)
+{
+	KanonRelease *release = &releaser->run->release;
+	KanonCell cells[KANON_MAX_COLUMNS];
+	KanonPattern pattern;
+	int n = releaser->run->problem.ncolumns;
+	bool found;
+	char *entry;
+	Shown *shown;
+
+	show(releaser, row, cells, &pattern);
+	entry = hash_search(releaser->classes, cells, HASH_ENTER, &found);
+	shown = (Shown *) (entry + releaser->cell_bytes);
+	if (found)
+		return shown->class_;
+	release->classes = border_grow(releaser->run->border, release->classes, &releaser->class_room,
+								   (Size) release->nclasses + 1, sizeof(KanonClass));
+	release->cells = border_grow(releaser->run->border, release->cells, &releaser->cell_room,
+								 ((Size) release->nclasses + 1) * n, sizeof(KanonCell));
+	release->classes[release->nclasses] = (KanonClass){.pattern = pattern};
+	memcpy(release->cells + (Size) release->nclasses * n, cells, releaser->cell_bytes);
+	shown->class_ = release->nclasses++;
+	return shown->class_;
+}
+
+static void
+put_flow(Releaser *releaser, uint32 type, uint32 class_, int64 rows)
+{
+	KanonRelease *release = &releaser->run->release;
+
+	release->flows = border_grow(releaser->run->border, release->flows, &releaser->flow_room,
+								 release->nflows + 1, sizeof(KanonFlow));
+	release->flows[release->nflows++] = (KanonFlow){type, class_, rows};
+	if (class_ == KANON_DROPPED)
+		release->dropped += rows;
+}
+
+KanonStatus
+linked_release(Run *run)
+{
+	const LinkedTable *table = run->request->own;
+	Releaser releaser = {.run = run, .table = table, .cell_bytes = sizeof(KanonCell) * run->problem.ncolumns};
+	HASHCTL control = {.keysize = releaser.cell_bytes,
+					   .entrysize = releaser.cell_bytes + sizeof(Shown),
+					   .hcxt = run->border->context};
+	uint32 row = 0;
+
+	releaser.classes = hash_create("kanon shown", 1024, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	for (uint32 type = 0; type < run->types->ntypes; type++)
+	{
+		if (table->row_of[type] == NOBODY)
+			put_flow(&releaser, type, KANON_DROPPED, run->types->rows[type]);
+		for (; row < table->nrows && table->type[row] == type; row++)
+			put_flow(&releaser, type, table->gone[row] ? KANON_DROPPED : class_of_row(&releaser, row), 1);
+		if (type % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	hash_destroy(releaser.classes);
+	run->report.lower_bound = -INFINITY;
+	return kanon_release_finish(&run->problem, &run->release, &run->report);
+}

@@ -1,0 +1,292 @@
+/*
+ * linked_sql.c: kanon_linked: several tables are published as one release, and a row for each comes back;
+ * kanon_check_linked: what such a release keeps, for anybody who may read it.
+ */
+#include "compat.h"
+#include "host/gate.h"
+#include "host/lines.h"
+#include "host/secure_random.h"
+#include "linked/linked.h"
+#include "masks/mask_apply.h"
+#include "rows/verify.h"
+#include "run/args.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+PG_FUNCTION_INFO_V1(kanon_linked);
+PG_FUNCTION_INFO_V1(kanon_check_linked);
+
+#define KNOWN_HINT "It is '1' to '4', how many rows of a person in each table somebody may know, or 'all'."
+#define PERSONS_HINT "So many persons fit whatever somebody knows; 5 is a usual choice."
+
+int
+linked_known_rows(const char *text)
+{
+	if (strcmp(text, "all") == 0)
+		return 0;
+	if (strlen(text) != 1 || text[0] < '1' || text[0] > '0' + KANON_MAX_KNOWN_ROWS)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("known_rows is none that can be promised"), errhint(KNOWN_HINT)));
+	return text[0] - '0';
+}
+
+/* ---- keys of the release ---- */
+
+static void
+add_foreign_key(const LinkedTable *from, const char *column, const LinkedTable *to)
+{
+	const char *quoted = quote_identifier(column);
+
+	run_utility(psprintf("ALTER TABLE %s ADD FOREIGN KEY (%s) REFERENCES %s (%s)",
+						 from->run->target->qualified, quoted, to->run->target->qualified,
+						 quote_identifier(to->key)));
+	run_utility(psprintf("CREATE INDEX ON %s (%s)", from->run->target->qualified, quoted));
+}
+
+static bool
+is_published(const LinkedTable *table, const char *column)
+{
+	const Source *source = table->run->source;
+
+	for (int i = 0; i < source->nqis; i++)
+		if (strcmp(source->qis[i].name, column) == 0)
+			return true;
+	for (int i = 0; i < source->nkept; i++)
+		if (strcmp(source->kept[i].name, column) == 0)
+			return true;
+	return false;
+}
+
+static void
+add_keys(const Linked *linked)
+{
+	for (int i = 0; i < linked->n; i++)
+	{
+		const LinkedTable *table = &linked->tables[i];
+
+		if (table->key != NULL && table->role != LINKED_ALONE)
+			run_utility(psprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", table->run->target->qualified,
+								 quote_identifier(table->key)));
+	}
+	for (int i = 0; i < linked->n; i++)
+	{
+		const LinkedTable *table = &linked->tables[i];
+		ListCell *cell;
+
+		if (table->role == LINKED_ROWS)
+			add_foreign_key(table, table->parent_column, &linked->tables[table->parent]);
+		foreach (cell, table->keys)
+		{
+			const LinkedKey *key = lfirst(cell);
+
+			if (is_published(table, key->column))
+				add_foreign_key(table, key->column, &linked->tables[key->table]);
+		}
+	}
+	CommandCounterIncrement();
+}
+
+/* ---- the release ---- */
+
+static Linked *
+linked_of_call(FunctionCallInfo fcinfo)
+{
+	Linked *linked = palloc0(sizeof(Linked));
+	uint8 secret[MASK_KEY_LENGTH];
+
+	refuse_null(fcinfo, 0, "subject", "Name the table that has one row for each person.");
+	refuse_null(fcinfo, 1, "tables", "It is an object with what to do with each table.");
+	linked->caller = fcinfo->flinfo->fn_oid;
+	linked->schema =
+		pstrdup(quote_identifier(text_arg(fcinfo, 2, "target_schema", "Name the schema of the new tables.")));
+	linked->k = k_arg(fcinfo, 3, 2, PERSONS_HINT);
+	linked->m = linked_known_rows(text_arg(fcinfo, 4, "known_rows", KNOWN_HINT));
+	linked->seed = PG_ARGISNULL(5) ? 1 : (uint64) PG_GETARG_INT64(5);
+	random_fill(secret, sizeof(secret));
+	linked->secret = palloc(VARHDRSZ + sizeof(secret));
+	SET_VARSIZE(linked->secret, VARHDRSZ + sizeof(secret));
+	memcpy(VARDATA(linked->secret), secret, sizeof(secret));
+	explicit_bzero(secret, sizeof(secret));
+	return linked;
+}
+
+/* The tables as they are now, counted by code that did not make them. */
+static LinkedFound
+verify(const Linked *linked)
+{
+	Linked written = *linked;
+	LinkedFound found;
+
+	written.tables = palloc(sizeof(LinkedTable) * KANON_MAX_LINKED);
+	memcpy(written.tables, linked->tables, sizeof(LinkedTable) * KANON_MAX_LINKED);
+	for (int i = 0; i < linked->n; i++)
+		written.tables[i].relid = linked->tables[i].run->target->relid;
+	found = linked_recount(&written, linked->tables[0].run->border);
+	if (found.dangling > 0)
+		raise_unsafe(psprintf(INT64_FORMAT " rows belong to nobody.", found.dangling));
+	if (found.persons > 0 && found.smallest_class < linked->k)
+		raise_unsafe(psprintf("A class has " INT64_FORMAT " persons, k is " INT64_FORMAT ".",
+							  found.smallest_class, linked->k));
+	if (found.below > 0)
+		raise_unsafe(psprintf(INT64_FORMAT " combinations of rows are those of fewer than " INT64_FORMAT
+										   " persons.",
+							  found.below, linked->k));
+	return found;
+}
+
+/* In each table, then of persons. */
+static void
+tell(const Linked *linked, const LinkedFound *found)
+{
+	for (int i = 1; i < linked->n; i++)
+	{
+		const LinkedTable *table = &linked->tables[i];
+		int64 left_out = table->run->release.dropped - table->nobody - table->over;
+
+		if (table->role != LINKED_ROWS || table->run->release.dropped == 0)
+			continue;
+		ereport(
+			NOTICE,
+			(errmsg(INT64_FORMAT " rows of table \"%s\" are left out", table->run->release.dropped,
+					table->relname),
+			 errdetail("Rows of nobody who is published: " INT64_FORMAT ". Rows over max_rows: " INT64_FORMAT
+					   ". Rows that too few persons of a class have, with what hangs on rows that are left "
+					   "out: " INT64_FORMAT ".",
+					   table->nobody, table->over, left_out)));
+	}
+	if (found->alone > 0)
+		ereport(NOTICE,
+				(errmsg(INT64_FORMAT " persons have numbers of rows that nobody else of their class has",
+						found->alone),
+				 errdetail("Whoever knows how many rows a person has may tell them apart."),
+				 errhint("Bound the rows of a person by \"max_rows\", or promise known_rows => 'all'.")));
+}
+
+static void
+put_table(Lines *lines, const LinkedTable *table)
+{
+	static const char *const roles[] = {"subject", "rows", "not linked", "lookup"};
+	const Run *run = table->run;
+	bool measured = table->role != LINKED_LOOKUP;
+
+	line_text(lines, table->name);
+	line_text(lines, run->target->qualified);
+	line_text(lines, roles[table->role]);
+	line_int8(lines, run->record.row_count, true);
+	line_int8(lines, run->record.row_count - run->release.dropped, true);
+	line_float8(lines, run->suppressed, measured);
+	line_float8(lines, run->measures.gcp, measured);
+	line_int8(lines, run->number, measured);
+	line_end(lines);
+}
+
+/* Runs are begun in the order of the tables, and end in the opposite one. */
+static void
+publish_tables(Linked *linked)
+{
+	LinkedTable *tables = linked->tables;
+
+	tables[0].run = run_request(&tables[0].request);
+	linked_persons(linked);
+	for (int i = 1; i < linked->n; i++)
+		tables[i].run = run_begin(&tables[i].request);
+	linked_solve(linked);
+	for (int i = 1; i < linked->n; i++)
+		run_finish(tables[i].run);
+}
+
+/* What would be found out after much work. */
+static void
+check_targets(const Linked *linked, const char *schema)
+{
+	Oid namespace = get_namespace_oid(schema, true);
+
+	for (int i = 0; i < linked->n; i++)
+	{
+		if (OidIsValid(namespace) && OidIsValid(get_relname_relid(linked->tables[i].target, namespace)))
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("relation \"%s\" already exists in the schema of the targets",
+						linked->tables[i].target),
+				 errhint("Take a schema of its own for each release, or drop the tables of the last one.")));
+		if (linked->tables[i].request.mark)
+			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+							errmsg("tables of one release are published without mark"),
+							errhint("Leave \"mark\" out.")));
+	}
+}
+
+Datum
+kanon_linked(PG_FUNCTION_ARGS)
+{
+	Linked *linked = linked_of_call(fcinfo);
+	Jsonb *tables = jsonb_arg(fcinfo, 1);
+	Lines *lines = lines_begin(fcinfo);
+	LinkedFound found;
+	Snapshot snapshot;
+
+	SPI_connect();
+	linked_schema(linked, PG_GETARG_OID(0), tables);
+	linked_requests(linked);
+	check_targets(linked, text_arg(fcinfo, 2, "target_schema", ""));
+	/* younger than the locks of all tables: a load may have emptied one of them first */
+	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	for (int i = 0; i < linked->n; i++)
+		linked->tables[i].request.snapshot = snapshot;
+	publish_tables(linked);
+	add_keys(linked);
+	found = verify(linked);
+	tell(linked, &found);
+	for (int i = 0; i < linked->n; i++)
+		put_table(lines, &linked->tables[i]);
+	for (int i = linked->n - 1; i >= 0; i--)
+		run_end(linked->tables[i].run);
+	UnregisterSnapshot(snapshot);
+	explicit_bzero(VARDATA(linked->secret), MASK_KEY_LENGTH);
+	SPI_finish();
+	return (Datum) 0;
+}
+
+Datum
+kanon_check_linked(PG_FUNCTION_ARGS)
+{
+	Linked *linked = palloc0(sizeof(Linked));
+	Jsonb *tables;
+	Lines *lines;
+	Border *border;
+	LinkedFound found;
+
+	refuse_null(fcinfo, 0, "subject", "Name the published table that has one row for each person.");
+	refuse_null(fcinfo, 1, "tables", "It is an object with the quasi-identifiers of each table.");
+	linked->k = k_arg(fcinfo, 2, 1, PERSONS_HINT);
+	linked->m = linked_known_rows(text_arg(fcinfo, 3, "known_rows", KNOWN_HINT));
+	tables = jsonb_arg(fcinfo, 1);
+	lines = lines_begin(fcinfo);
+	SPI_connect();
+	linked_schema(linked, PG_GETARG_OID(0), tables);
+	border = border_create("kanon_check_linked");
+	found = linked_recount(linked, border);
+	line_int8(lines, found.persons, true);
+	line_int8(lines, found.classes, true);
+	line_int8(lines, found.smallest_class, found.persons > 0);
+	line_int8(lines, found.combinations, true);
+	line_int8(lines, found.smallest, found.combinations > 0);
+	line_int8(lines, found.below, true);
+	line_int8(lines, found.alone, true);
+	line_int8(lines, found.dangling, true);
+	line_bool(lines,
+			  found.below == 0 && found.dangling == 0 &&
+				  (found.persons == 0 || found.smallest_class >= linked->k),
+			  true);
+	line_end(lines);
+	MemoryContextDelete(border->context);
+	SPI_finish();
+	return (Datum) 0;
+}
