@@ -5,7 +5,7 @@
  * R. Bredereck, A. Nichterlein, R. Niedermeier, G. Philip, "Pattern-Guided Data
  * Anonymization and Clustering", MFCS 2011.  No row is left over and the fully
  * suppressed pattern counts only when it is listed, so there may be no release
- * at all.  The model of ilp.h with every row in a class and sum of u_f over the
+ * at all.  The model of program_model.h with every row in a class and sum of u_f over the
  * instances of a pattern at most the number of times that it is listed.
  */
 #include <math.h>

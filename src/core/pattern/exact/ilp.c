@@ -2,7 +2,7 @@
  * ilp.c: the exact solver: proven least cost for the mask.
  *
  * Bredereck, Nichterlein, Niedermeier, "Pattern-Guided k-Anonymity", Algorithms
- * 6(4), 2013, section 3.4, in the savings form of ilp.h, whose linear relaxation
+ * 6(4), 2013, section 3.4, in the savings form of program_model.h, whose linear relaxation
  * is much tighter than the paper's and which needs far fewer integer variables.
  *
  * What is fully suppressed may be fewer than k rows (residual SUPPRESS), or

@@ -1,7 +1,7 @@
 /*
  * ilp_privacy_model.c: privacy rules as linear constraints.
  *
- * As in ilp.h, u_f says whether instance f is a class and x_if how many rows of
+ * As in program_model.h, u_f says whether instance f is a class and x_if how many rows of
  * type i it holds; a type has one value in each sensitive column and is of one
  * person.  The fully suppressed rows are an instance like any other, R:
  *

@@ -1,5 +1,5 @@
 /*
- * cutting_planes.c: cutting planes of the model in ilp.h.
+ * cutting_planes.c: cutting planes of the model in program_model.h.
  *
  * For a set T of row types with n(T) rows, and any set F of instances, the
  * classes of F take from T at least k u_f - x_f(outside T) rows each:

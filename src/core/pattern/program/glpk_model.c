@@ -1,5 +1,5 @@
 /*
- * glpk_model.c: the model of ilp.h as rows and columns of GLPK.
+ * glpk_model.c: the model of program_model.h as rows and columns of GLPK.
  *
  * Most rows x_if <= n_i u_f never bind, and of the cuts of cutting_planes.c there are
  * too many to list: both are added where a solution violates them.
