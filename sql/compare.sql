@@ -80,6 +80,13 @@ CREATE TABLE fewer AS SELECT age, city FROM many WHERE city <> 'city 2' OR age =
 SELECT bar, before, round(after::numeric, 3) AS after FROM kanon_distributions('many', 'fewer', '{age}', 20, '{city}') WHERE column_name = 'city';
 CREATE TABLE short AS SELECT date '2020-02-01' + i % 60 AS days, date '2020-02-01' + i % 400 AS months, i % 2 AS flag, CASE WHEN i % 2 = 0 THEN 3 END AS constant FROM generate_series(1, 800) i;
 SELECT column_name, bar, before, round(after::numeric, 3) AS after FROM kanon_distributions('short', 'short', '{days,months,flag}', 10, '{constant}');
+-- a frequent value that the target does not show takes no bar from those after it
+CREATE TABLE towns AS SELECT CASE WHEN i % 3 > 0 THEN 'town ' || i % 6 END AS town FROM generate_series(1, 600) i;
+CREATE TABLE towns_shown AS SELECT town FROM towns WHERE town IS NOT NULL;
+SELECT bar, before, round(after::numeric, 3) AS after FROM kanon_distributions('towns', 'towns_shown', '{}', 5, '{town}');
+-- dates that begin and end within a year: no slump at the ends
+CREATE TABLE years AS SELECT date '2010-11-20' + i AS on_day FROM generate_series(0, 3200) i;
+SELECT bar, before, round(after::numeric, 3) AS after FROM kanon_distributions('years', 'years', '{on_day}', 5);
 
 -- errors
 SELECT * FROM kanon_compare('people', 'levels', '{zip,age}');

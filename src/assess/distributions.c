@@ -234,9 +234,36 @@ make_bins(Bins *bins, Oid type, const KanonColumn *values, const double *before,
 	return true;
 }
 
+/*
+ * Data that begin or end within a year, month or day give it a bar that looks like a slump: it
+ * joins its neighbour, and the text says that the range is open.
+ */
+static int
+join_ends(Bins *bins, int *begins, Bar *sums, int n)
+{
+	if (n > 2 && 2 * sums[n - 1].before < sums[n - 2].before)
+	{
+		n--;
+		sums[n - 1].before += sums[n].before;
+		sums[n - 1].after += sums[n].after;
+		begins[n] = begins[n + 1];
+		bins->above = true;
+	}
+	if (n > 2 && 2 * sums[0].before < sums[1].before)
+	{
+		n--;
+		sums[1].before += sums[0].before;
+		sums[1].after += sums[0].after;
+		memmove(sums, sums + 1, sizeof(Bar) * n);
+		memmove(begins + 1, begins + 2, sizeof(int) * n);
+		bins->below = true;
+	}
+	return n;
+}
+
 /* Neighbours together until there are enough; what is left at the end goes to the last. */
 static void
-put_bins(Lines *lines, const SourceColumn *column, const Bins *bins, int64 k)
+put_bins(Lines *lines, const SourceColumn *column, Bins *bins, int64 k)
 {
 	int begins[MOST_BINS + 1];
 	Bar sums[MOST_BINS], sum = {0, 0};
@@ -258,6 +285,8 @@ put_bins(Lines *lines, const SourceColumn *column, const Bins *bins, int64 k)
 	sums[n - 1].before += sum.before;
 	sums[n - 1].after += sum.after;
 	begins[n] = bins->n;
+	if (bins->unit >= UNIT_DAY)
+		n = join_ends(bins, begins, sums, n);
 	for (int i = 0; i < n; i++)
 		put(lines, column, range_text(bins, begins[i], begins[i + 1] - 1), sums[i]);
 }
@@ -301,12 +330,16 @@ put_named(Lines *lines, const SourceColumn *column, Named *named, uint32 count, 
 	uint32 n = 0;
 
 	qsort(named, count, sizeof(Named), compare_named);
-	while (n < Min(count, MOST_BARS) && enough(named[n].bar, k))
-		n++;
-	for (uint32 i = n; i < count; i++)
+	/* a frequent value that the target hardly shows takes no bar away from those after it */
+	for (uint32 i = 0; i < count; i++)
 	{
-		others.before += named[i].bar.before;
-		others.after += named[i].bar.after;
+		if (n < MOST_BARS && enough(named[i].bar, k))
+			named[n++] = named[i];
+		else
+		{
+			others.before += named[i].bar.before;
+			others.after += named[i].bar.after;
+		}
 	}
 	/* what would be left over is told by the sum of all */
 	while (n > 0 && n < count && !enough(others, k))
