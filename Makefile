@@ -2,7 +2,7 @@
 #
 #   make demo       set up, build, publish a sample table on a throwaway server
 #   make check      set up, build, run every test
-#   make bench      set up, build, run the benchmarks
+#   make bench      set up, build, run the benchmarks; make paper: the tables of the papers anew
 #   make site       the documentation as static pages in build/site; make pictures: its screenshots
 #   make            build against the PostgreSQL of $(PG_CONFIG)
 #   make install    install it there; make installcheck tests a running server
@@ -43,7 +43,7 @@ endif
 # left to a make of its own, started by the scripts in dev/.
 WHOLE = setup demo site pictures dist check check-layers check-format check-words check-core check-regress check-isolation check-tap check-page check-faults check-docs check-dist \
 	check-oracle check-nights check-without check-fuzz check-sanitized check-reference \
-	check-long check-releases check-bare bench fuzz mutants
+	check-long check-releases check-bare bench paper fuzz mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
 
 .PHONY: $(MAKECMDGOALS)
@@ -61,6 +61,8 @@ dist:
 	@$(TREE)/dev/dist
 bench:
 	@$(TREE)/dev/bench
+paper:
+	@$(TREE)/dev/paper
 check:
 	@$(TREE)/dev/check
 check-bare:
