@@ -111,24 +111,24 @@ check_rows(Request *request)
 	request->residual = KANON_RESIDUAL_DROP;
 }
 
-/* Row types are told apart by whose they are, and where others hang on them one by one. */
-static void
-set_up_rows(Run *run)
+static int
+grouped_place(const Source *source, const char *name)
 {
-	LinkedTable *table = run->request->own;
-	const char *names[2] = {table->parent_column, table->key};
-	int n;
-	SourceColumn *columns =
-		source_columns(run->source, name_list(names, table->is_parent ? 2 : 1), "foreign_key", "a key", &n);
+	int c = source->nqis;
 
-	table->grouped_parent = source_group_by(run->source, &columns[0]);
-	if (table->is_parent)
-		table->grouped_key = source_group_by(run->source, &columns[1]);
+	while (c < source->ngrouped - 1 && strcmp(source->qis[c].name, name) != 0)
+		c++;
+	return c;
 }
 
 static void
 ready_rows(Run *run)
 {
+	LinkedTable *table = run->request->own;
+
+	table->grouped_parent = grouped_place(run->source, table->parent_column);
+	if (table->is_parent)
+		table->grouped_key = grouped_place(run->source, table->key);
 	run->problem.nextra = run->source->ngrouped - run->source->nqis;
 	run->problem.extra = run->types->grouped + run->source->nqis;
 	run->problem.leaves_out = true;
@@ -141,7 +141,6 @@ const Model linked_model = {.name = "linked",
 							.options = TAKES(KEEP) | TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(WEIGHTS) |
 									   TAKES(HIERARCHIES) | TAKES(LEVEL_COST) | TAKES(CATEGORICAL),
 							.check = check_rows,
-							.set_up = set_up_rows,
 							.ready = ready_rows};
 
 /* ---- requests ---- */
@@ -219,6 +218,10 @@ fill_request(Linked *linked, LinkedTable *table)
 	request->mask_key = linked->secret;
 	request->promise = table->role == LINKED_SUBJECT || table->role == LINKED_ROWS ? promise : NULL;
 	request->own = table->role == LINKED_ROWS || table->role == LINKED_LOOKUP ? table : request->own;
+	/* whose they are, and where others hang on them each row by itself */
+	if (table->role == LINKED_ROWS)
+		request->told_apart = add_name(name_list((const char *const[]){table->parent_column}, 1),
+									   table->is_parent ? table->key : table->parent_column);
 	if (!request->seeded)
 		request->seed = linked->seed;
 	if (table->role != LINKED_SUBJECT)

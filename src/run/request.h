@@ -173,7 +173,8 @@ struct Request
 
 	/* of several tables that are published together */
 	struct SnapshotData *snapshot; /* under which all of them are read; or NULL */
-	const char *promise;           /* in words, for the target's comment; NULL: k in the quasi-identifiers */
+	ArrayType *told_apart; /* columns by which row types differ beside the quasi-identifiers; or NULL */
+	const char *promise;   /* in words, for the target's comment; NULL: k in the quasi-identifiers */
 
 	/* of successive releases; names of tables that the run makes are quoted and qualified */
 	char *key;                   /* the column that says who a row is about: read, not published; or NULL */

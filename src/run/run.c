@@ -129,10 +129,22 @@ open_source(Run *run)
 }
 
 static void
+group_by_further(Run *run)
+{
+	int n;
+	SourceColumn *columns = source_columns(run->source, run->request->told_apart, "foreign_key", "a key", &n);
+
+	for (int i = 0; i < n; i++)
+		(void) source_group_by(run->source, &columns[i]);
+}
+
+static void
 open_beside(Run *run)
 {
 	privacy_populations(run->request->privacy, run->source);
 	privacy_columns(run->request->privacy, run->source);
+	if (run->request->told_apart != NULL)
+		group_by_further(run);
 	source_hierarchies(run->source, run->request->hierarchies);
 	kept_bounds_take(run);
 }

@@ -1,0 +1,334 @@
+#!/usr/bin/perl
+# linked.pl [--cases N] [--seed S] [--seconds T]: releases of several tables against every attacker there is.
+#
+# Random persons with rows in one or two further tables, beside each other or one below the other, are published by
+# kanon_linked. A kept tag says which row of the source each published row is, so that what it shows can be compared.
+# Asserted of each release:
+# - every row belongs to the person whose it is, and shows what is true of it;
+# - whoever knows a person's values in the subject's table and any set of at most m rows of each table (with which
+#   rows hang together) finds nobody, or at least k persons who fit; of 'all' k persons agree in everything;
+# - no person has more rows than max_rows, and kanon_check_linked says that it is safe.
+# Of the source kanon_check_linked says it is safe just where every combination is that of k persons.
+# Shares no code with the extension. Of a case that fails the SQL is left in build/linked/.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../oracle/lib";
+use Getopt::Long;
+use JSON::PP;
+use Time::HiRes qw(time);
+use Db;
+use Random;
+
+my ($cases, $seed, $seconds) = (100, 1, undef);
+GetOptions('cases=i' => \$cases, 'seed=i' => \$seed, 'seconds=i' => \$seconds)
+  or die "usage: $0 [--cases N] [--seed S] [--seconds T]\n";
+my $json = JSON::PP->new->canonical;
+my ($db, @failures, %done, $attackers, $left_out, $class_size);
+$attackers = $left_out = 0;
+
+# ---- random data ----
+
+# Tables: columns (name => values), the parent by number; table 0 is the subject's.
+sub schema
+{
+	my @tables = ({ name => 's', columns => [ 'a', 'b' ], parent => undef });
+	my $kind = pick('one', 'beside', 'below', 'below');
+	push @tables, { name => 'o', columns => chance(0.5) ? [ 'c', 'd' ] : ['c'], parent => 0 };
+	push @tables, { name => 'v', columns => ['d'], parent => 0 } if $kind eq 'beside';
+	push @tables, { name => 'l', columns => [ pick('c', 'd') ], parent => 1 } if $kind eq 'below';
+	$done{$kind}++;
+	return @tables;
+}
+
+sub value
+{
+	my ($column, $spread) = @_;
+	return undef if chance(0.05);
+	return $column eq 'a' || $column eq 'c' ? below($spread) : pick('x', 'y') . below($spread > 3 ? 3 : $spread);
+}
+
+sub type { return $_[0] eq 'a' || $_[0] eq 'c' ? 'int' : 'text'; }
+
+sub fill
+{
+	my (@tables) = @_;
+	my $persons = 4 + below(18);
+	my $spread = pick(2, 3, 6);
+	for my $t (0 .. $#tables)
+	{
+		my $table = $tables[$t];
+		my $above = $t == 0 ? undef : $tables[ $table->{parent} ]{rows};
+		my $n = $t == 0 ? $persons : below(($t == 1 ? 3 : 2) * $persons + 1);
+		$table->{rows} = [];
+		last if $t > 0 && !@$above;
+		for my $i (1 .. $n)
+		{
+			my %row = (id => $i, tag => "$table->{name}$i", map { ($_ => value($_, $spread)) } @{ $table->{columns} });
+			$row{above} = $t == 0 || chance(0.03) ? undef : 1 + below(scalar @$above);
+			push @{ $table->{rows} }, \%row;
+		}
+		$table->{rows} = [ shuffled(@{ $table->{rows} }) ];
+	}
+}
+
+sub create
+{
+	my (@tables) = @_;
+	$db->run("DROP SCHEMA IF EXISTS src CASCADE; DROP SCHEMA IF EXISTS pub CASCADE; CREATE SCHEMA src; CREATE SCHEMA pub");
+	for my $table (@tables)
+	{
+		my @columns = ('id int PRIMARY KEY', 'tag text', map { "$_ " . type($_) } @{ $table->{columns} });
+		push @columns, "above int REFERENCES src.$tables[$table->{parent}]{name}" if defined $table->{parent};
+		$db->run("CREATE TABLE src.$table->{name} (" . join(', ', @columns) . ')');
+		next if !@{ $table->{rows} };
+		my @names = ('id', 'tag', @{ $table->{columns} }, defined $table->{parent} ? 'above' : ());
+		$db->run("INSERT INTO src.$table->{name} (" . join(', ', @names) . ') VALUES ' .
+			join(', ', map { my $row = $_; '(' . join(', ', map { $db->quote($row->{$_}) } @names) . ')' } @{ $table->{rows} }));
+	}
+}
+
+sub options
+{
+	my ($k, $m, @tables) = @_;
+	my %all;
+	for my $t (0 .. $#tables)
+	{
+		my %one = (quasi_identifiers => $tables[$t]{columns}, keep => ['tag'], allow_identifying => ['tag']);
+		for my $column (@{ $tables[$t]{columns} })
+		{
+			$one{hierarchies}{$column} = type($column) eq 'int' ? { interval => [ 2, 4 ] } : { prefix => [1] } if chance(0.6);
+		}
+		$class_size = $k if $t == 0;
+		$class_size = $one{class_size} = $k + below(8) if $t == 0 && chance(0.5);
+		$one{max_rows} = 1 + below(3) if $t > 0 && chance(0.2);
+		$tables[$t]{max_rows} = $one{max_rows};
+		$all{"src.$tables[$t]{name}"} = \%one;
+	}
+	return $json->encode(\%all);
+}
+
+# ---- who fits ----
+
+# Could this be shown of the value?
+sub covers
+{
+	my ($shown, $value) = @_;
+	return 1 if !defined $shown;
+	return 0 if !defined $value;
+	return $value >= $1 && $value < $2 if $shown =~ /^\[(-?\d+),(-?\d+)\)$/;
+	return $value =~ /^\Q$1\E/ if $shown =~ /^(.*?)\*+$/;
+	return $shown eq $value;
+}
+
+sub row_covers
+{
+	my ($table, $shown, $row) = @_;
+	for my $column (@{ $table->{columns} }) { return 0 if !covers($shown->{$column}, $row->{$column}); }
+	return 1;
+}
+
+# The rows of a person, as [table, row], parents first.
+sub rows_of
+{
+	my ($field, $person, @tables) = @_;
+	my @rows;
+	my %place = ();
+	for my $t (1 .. $#tables)
+	{
+		for my $row (@{ $tables[$t]{$field} })
+		{
+			next if !defined $row->{above};
+			if ($tables[$t]{parent} == 0) { next if $row->{above} ne $person->{id}; push @rows, [ $t, $row, undef ]; }
+			else
+			{
+				my $above = $place{ $row->{above} };
+				next if !defined $above;
+				push @rows, [ $t, $row, $above ];
+			}
+			$place{ $row->{id} } = $#rows if $t == 1;
+		}
+	}
+	return @rows;
+}
+
+# Can the known rows be other ones of this person, hanging together in the same way?
+sub fits
+{
+	my ($tables, $known, $rows, $of, $taken, $parents) = @_;
+	return 1 if $of == @$known;
+	my ($t, $row, $above) = @{ $known->[$of] };
+	for my $i (0 .. $#$rows)
+	{
+		next if $taken->{$i} || $rows->[$i][0] != $t || !row_covers($tables->[$t], $rows->[$i][1], $row);
+		my ($mine, %parents) = (undef, %$parents);
+		# places of the source's rows that are parents, to places of the release's
+		if (defined $above)
+		{
+			my $there = $rows->[$i][2];
+			next if exists $parents{$above} && $parents{$above} != $there;
+			next if !exists $parents{$above} && grep { $_ == $there } values %parents;
+			$parents{$above} = $there;
+		}
+		my $self = $known->[$of][3];
+		next if $t == 1 && exists $parents{$self} && $parents{$self} != $i;
+		next if $t == 1 && !exists $parents{$self} && grep { $_ == $i } values %parents;
+		$parents{$self} = $i if $t == 1;
+		return 1 if fits($tables, $known, $rows, $of + 1, { %$taken, $i => 1 }, \%parents);
+	}
+	return 0;
+}
+
+# Every set of rows with at most m of each table.
+sub sets
+{
+	my ($m, $from, $chosen, @rows) = @_;
+	my @sets = ([@$chosen]);
+	for my $i ($from .. $#rows)
+	{
+		next if grep({ $_->[0] == $rows[$i][0] } @$chosen) >= $m;
+		push @sets, sets($m, $i + 1, [ @$chosen, [ @{ $rows[$i] }, $i ] ], @rows);
+	}
+	return @sets;
+}
+
+sub attack
+{
+	my ($k, $m, @tables) = @_;
+	my @released = map { [ $_, [ rows_of('written', $_, @tables) ] ] } @{ $tables[0]{written} };
+	for my $person (@{ $tables[0]{rows} })
+	{
+		my @candidates = grep { row_covers($tables[0], $_->[0], $person) } @released;
+		my @rows = rows_of('rows', $person, @tables);
+		splice(@rows, 7);
+		for my $known (sets($m, 0, [], @rows))
+		{
+			my $fit = grep { fits(\@tables, $known, $_->[1], 0, {}, {}) } @candidates;
+			$attackers++;
+			$left_out++ if $fit == 0;
+			return "$fit persons fit who know " . $json->encode([ $person->{tag}, map { $_->[1]{tag} } @$known ]) if $fit > 0 && $fit < $k;
+		}
+	}
+	return;
+}
+
+# What a person shows in everything.
+sub whole
+{
+	my ($tables, $rows, $above) = @_;
+	my @parts;
+	for my $i (0 .. $#$rows)
+	{
+		my ($t, $row, $parent) = @{ $rows->[$i] };
+		next if defined $above ? !defined $parent || $parent != $above || $t == 1 : defined $parent;
+		push @parts, $json->encode([ $t, map({ $row->{$_} } @{ $tables->[$t]{columns} }), $t == 1 ? whole($tables, $rows, $i) : () ]);
+	}
+	return join(';', sort @parts);
+}
+
+sub agree
+{
+	my ($k, @tables) = @_;
+	my %count;
+	for my $person (@{ $tables[0]{written} })
+	{
+		$count{ $json->encode([ map { $person->{$_} } @{ $tables[0]{columns} } ]) . whole(\@tables, [ rows_of('written', $person, @tables) ], undef) }++;
+	}
+	for (values %count) { return "$_ persons agree in everything" if $_ < $k; }
+	return;
+}
+
+# Each row is one of the source's, of the right person, and true.
+sub truth
+{
+	my (@tables) = @_;
+	my %source;
+	for my $t (0 .. $#tables)
+	{
+		$source{ $_->{tag} } = $_ for @{ $tables[$t]{rows} };
+	}
+	my %key;
+	for my $t (0 .. $#tables)
+	{
+		my (%seen, %rows);
+		for my $row (@{ $tables[$t]{written} })
+		{
+			my $true = $source{ $row->{tag} };
+			return "row $row->{tag} is twice there" if $seen{ $row->{tag} }++;
+			return "row $row->{tag} shows what is not true" if !row_covers($tables[$t], $row, $true);
+			$key{ $row->{id} } = $true->{id} . $tables[$t]{name};
+			next if $t == 0;
+			my $above = $tables[ $tables[$t]{parent} ];
+			return "row $row->{tag} is another's" if !defined $true->{above} || ($key{ $row->{above} } // '') ne "$true->{above}$above->{name}";
+			$rows{ $row->{above} }++;
+		}
+		if (defined $tables[$t]{max_rows} && $t > 0 && $tables[$t]{parent} == 0)
+		{
+			for (values %rows) { return "a person has $_ rows" if $_ > $tables[$t]{max_rows}; }
+		}
+	}
+	return;
+}
+
+# ---- a case ----
+
+sub check
+{
+	my ($schema, $k, $known, @tables) = @_;
+	my %named = map { ("$schema.$_->{name}" => { quasi_identifiers => $_->{columns} }) } @tables;
+	return $db->rows("SELECT * FROM kanon_check_linked('$schema.s', " . $db->quote($json->encode(\%named)) . ", $k, '$known')")->[0];
+}
+
+sub one_case
+{
+	my @tables = schema();
+	my ($k, $known) = (2 + below(2), pick('1', '1', '2', 'all'));
+	my ($state, $rows, $problem);
+	fill(@tables);
+	create(@tables);
+	($state, $rows) = $db->try("SELECT * FROM kanon_linked('src.s', " . $db->quote(options($k, $known, @tables)) . ", 'pub', $k, '$known', seed => " . below(100) . ')');
+	# (a class of more persons than there are)
+	return if $state eq '22023' && $class_size > @{ $tables[0]{rows} };
+	return "$state" if $state ne '00000';
+	for my $table (@tables)
+	{
+		$table->{written} = $db->rows("SELECT * FROM pub.$table->{name}");
+	}
+	$done{"known $known"}++;
+	$problem = truth(@tables) // ($known eq 'all' ? agree($k, @tables) : attack($k, $known, @tables));
+	return $problem if defined $problem;
+	my $found = check('pub', $k, $known, @tables);
+	return 'kanon_check_linked says that it is not safe' if !$found->{safe};
+	# a table of too few is found out, too
+	for my $table (@tables) { $table->{written} = [ map { { %$_ } } @{ $table->{rows} } ]; }
+	return if grep { defined $_->{parent} && grep { !defined $_->{above} } @{ $_->{rows} } } @tables;
+	$found = check('src', $k, $known, @tables);
+	return if $known ne 'all';
+	return 'kanon_check_linked is wrong about the source' if !!$found->{safe} != !defined agree($k, @tables);
+	return;
+}
+
+my $began = time;
+mkdir 'build';
+mkdir 'build/linked';
+$db = Db->connect;
+my $case = 0;
+while ($case < $cases && (!defined $seconds || time - $began < $seconds))
+{
+	srand($seed + $case);
+	$db->take_log;
+	my $problem = eval { one_case() } // ($@ ? "died: $@" : undef);
+	if (defined $problem)
+	{
+		open(my $file, '>', 'build/linked/' . ($seed + $case) . '.sql') or die $!;
+		print $file $db->take_log, "-- $problem\n";
+		push @failures, 'case ' . ($seed + $case) . ": $problem";
+		print "not ok: $failures[-1]\n";
+		$db = Db->connect if $problem =~ /^died: psql/;
+	}
+	$case++;
+}
+printf "%d releases of several tables (%s), %d attackers, of whom %d found nobody: %d failed\n", $case,
+  join(', ', map { "$done{$_} $_" } sort keys %done), $attackers, $left_out, scalar @failures;
+exit(@failures ? 1 : 0);
