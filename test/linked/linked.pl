@@ -331,4 +331,5 @@ while ($case < $cases && (!defined $seconds || time - $began < $seconds))
 }
 printf "%d releases of several tables (%s), %d attackers, of whom %d found nobody: %d failed\n", $case,
   join(', ', map { "$done{$_} $_" } sort keys %done), $attackers, $left_out, scalar @failures;
+printf "# %s\n", @failures ? @failures . " of $case tests failed" : "All $case tests passed";
 exit(@failures ? 1 : 0);
