@@ -298,10 +298,16 @@ CREATE SEQUENCE dp_sequence;
 SELECT kanon_set_budget('dp_sequence', 1);
 \set VERBOSITY default
 
+-- a function that is not what it says: what the query leaves out comes all the same
+CREATE SEQUENCE dp_asked;
+CREATE FUNCTION dp_moody(int) RETURNS numeric IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN CASE WHEN nextval('dp_asked') % 2 = 1 THEN $1 END; END $$;
+CREATE VIEW dp_mood AS SELECT dp_moody(age) AS age FROM dp_visits;
+SELECT value FROM kanon_dp('dp_mood', 'sum', 1, 'age', lower => 0, upper => 90);
+
 SET client_min_messages = error;
 DROP SCHEMA dp_schema CASCADE;
 DROP TABLE dp_visits, dp_odd, dp_guarded, dp_parts, dp_parent, dp_small, dp_types CASCADE;
 DROP VIEW dp_values, dp_rows;
-DROP FUNCTION dp_reads;
-DROP SEQUENCE dp_sequence;
+DROP FUNCTION dp_reads, dp_moody;
+DROP SEQUENCE dp_sequence, dp_asked;
 DROP ROLE dp_owner, dp_group, dp_ann, dp_ben, dp_else, dp_reader;

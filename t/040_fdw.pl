@@ -6,6 +6,7 @@ use warnings;
 use Test::More;
 use KanonGate;
 use KanonNode;
+use PostgreSQL::Test::Utils;
 
 my $node = KanonNode::start('main');
 my $sharedir = $node->config_data('--sharedir');
@@ -159,6 +160,37 @@ $runner->query(publish('person', 'fresh', "'{age}', 5"));
 is($runner->{stderr}, '', 'and when it is back the same session publishes');
 $runner->quit;
 $holder->quit;
+
+# A server whose values are others each time it is asked: what a query leaves out comes all the same, what was equal is not, and
+# texts have no end.  Whatever is called, there is an answer or an error of its own.
+$remote->safe_psql('postgres', <<'E');
+CREATE FUNCTION moody(anyelement) RETURNS anyelement IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN CASE WHEN random() < 0.7 THEN $1 END; END $$;
+CREATE VIEW moody AS SELECT moody(i) AS id, moody(i % 5) AS a, moody('z' || i % 4) AS zip, moody(i % 6 * 1.5) AS num, moody(date '2020-01-01' + i % 50) AS born, moody('d' || i % 3) AS note,
+    moody((i % 7)::float8) AS f, moody(ARRAY['x' || i % 3, 'y']) AS items, moody(('{zip,a}'::text[])[1 + i % 2]) AS column_name, moody(i % 5)::text AS value, moody(0.2::float8) AS share FROM generate_series(1, 240) i;
+CREATE VIEW endless AS SELECT i AS id, i % 5 AS a, repeat('z', 400000) || i % 4 AS zip, i % 6 * 1.5 AS num, date '2020-01-01' + i AS born, repeat('d', 400000) AS note, 1::float8 AS f, ARRAY[repeat('x', 400000)] AS items, 'a' AS column_name, '1' AS value, 0.2::float8 AS share
+    FROM generate_series(1, 40) i;
+E
+my $moody = 'id int, a int, zip text, num numeric, born date, note text, f float8, items text[], column_name text, value text, share float8';
+$node->safe_psql('postgres', "CREATE FOREIGN TABLE moody ($moody) SERVER clinic; CREATE FOREIGN TABLE endless ($moody) SERVER clinic");
+my @asked = map { my $s = $_; (
+	map({ "SELECT count(*) FROM kanon_$_" }
+		"pattern_guided('$s', 'm', '{a,zip,num}', 3, keep => '{note}', replace => true)", "pattern_guided('$s', 'm', '{a,zip}', 3, keep => '{note}', replace => true, privacy => ARRAY[kanon_distinct_l('note', 2), kanon_subject('id')])",
+		"pattern_guided('$s', 'm', '{a,zip}', 3, replace => true, hierarchies => '{\"zip\": {\"prefix\": [1]}, \"a\": {\"quantile\": [4, 2]}}')", "cluster('$s', 'm', '{a,num,born}', 3, replace => true, privacy => ARRAY[kanon_k_map('$s')])",
+		"full_domain('$s', 'm', '{a,born}', 3, replace => true, hierarchies => '{\"a\": {\"interval\": [2, 4]}, \"born\": {\"date\": [\"month\"]}}')", "freeform('$s', 'm', '{a,num}', 3, replace => true)",
+		"anatomy('$s', 'm', 'm2', '{a,zip}', 'note', 2, replace => true)", "transactions('$s', 'm', 'items', k => 2, replace => true)", "transactions('$s', 'm', 'note', k => 2, transaction => 'id', replace => true)", "cross_training('$s', 'm', '{num,f}', 3, replace => true)",
+		"synthetic('$s', 'm', '{a}', 5, 0.1, '{\"a\": {\"from\": 0, \"to\": 4}}', replace => true)", "dp('$s', 'sum', 1, 'num', lower => 0, upper => 9)", "dp('$s', 'count', 1, by => '{note}', subject => 'id', delta => 0.01)", "check('$s', '{a,zip}')",
+		"check('$s', '{a,zip}', 'id')", "risk('$s', '{a,zip}', '{note}', 'id', '$s')", "risk('$s', '{a,zip}', presence => kanon_presence('$s', 5000, 0, 1, 0.5))", "risk_columns('$s', '{a,zip,born}')", "suggest('$s')", "frontier('$s', '{a,zip}', '{2,5}')",
+		"explain('$s', '{a,zip}', 5, with_values => true)", "attack('$s', 'here', 'id', '{zip}')", "compare('$s', '$s', '{a,zip}', '{note}')", "distributions('$s', '$s', '{a,zip}', 3)", "check_hierarchy('$s', '$s', 'id')", "check_transactions('$s', 'items')"),
+	map({ "SELECT kanon_$_" } "checksum('$s')", "explore('$s', '{a,zip}', '{3}')", "hierarchy_interval('$s', 'a', 'm', '{2}', replace => true)", "hierarchy_prefix('$s', 'zip', 'm', '{1}', replace => true)", "hierarchy_quantile('$s', 'num', 'm', '{4,2}', replace => true)",
+		"hierarchy_from_fk('$s', 'zip', 'm', lookup => '$s', key => 'zip', parent => 'note', replace => true)", "hierarchy_from_fk('$s', 'zip', 'm', replace => true)")) } 'moody', 'endless';
+my $lived = $node->safe_psql('postgres', "SELECT kanon_set_budget('moody', 1000); SELECT kanon_set_budget('endless', 1000); SELECT pg_postmaster_start_time()");
+foreach my $call (@asked, (grep { /moody/ } @asked) x 2)
+{
+	my ($ret, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSET client_min_messages = error; SET statement_timeout = '60s'; SET kanon.max_memory = '8MB';\n$call");
+
+	ok($ret == 0 || $err =~ /ERROR:  (?!XX|57|42883|42P|42601)/, "an answer, or an error: $call") or diag $err;
+}
+unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC/, 'nothing crashes');
 
 # A server that takes a grouping over says how many rows there are; it may say anything.
 $remote->safe_psql('postgres', <<'E');

@@ -30,7 +30,8 @@ typedef struct FlowKey
 
 typedef struct FlowCount
 {
-	FlowKey *keys; /* ascending */
+	const char *name; /* of what was counted */
+	FlowKey *keys;    /* ascending */
 	size_t n;
 	int64 *rows; /* [nflows] */
 } FlowCount;
@@ -55,7 +56,7 @@ receive_flow(void *arg, TupleTableSlot *slot)
 
 	if (found == NULL)
 		raise_unsafe("Rows went to other classes than the release says.");
-	count->rows[found->flow] += DatumGetInt64(slot->tts_values[2]);
+	count->rows[found->flow] += gate_rows(count->name, slot, 2, count->rows[found->flow]);
 	return true;
 }
 
@@ -65,7 +66,8 @@ counted_persons(const RowTypes *types, const KanonProblem *problem, const KanonR
 {
 	Gate *gate = gate_create(types->source->name, types->source->relid, 3);
 	Size most = Max(release->nflows, 1);
-	FlowCount count = {.keys = border_palloc(border, sizeof(FlowKey) * most),
+	FlowCount count = {.name = types->source->name,
+					   .keys = border_palloc(border, sizeof(FlowKey) * most),
 					   .rows = border_palloc(border, sizeof(int64) * most)};
 
 	memset(count.rows, 0, sizeof(int64) * most);

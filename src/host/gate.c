@@ -410,6 +410,32 @@ gate_init(void)
 	ExecutorRun_hook = run_watched;
 }
 
+/* ---- what other servers send ---- */
+
+/* More than any table has. */
+#define MOST_ROWS (INT64CONST(1) << 48)
+
+int64
+gate_rows(const char *name, const TupleTableSlot *slot, int column, int64 before)
+{
+	int64 rows = slot->tts_isnull[column] ? 0 : DatumGetInt64(slot->tts_values[column]);
+
+	if (rows < 1 || rows > MOST_ROWS - before)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_ERROR), errmsg("%s has groups of an impossible number of rows", name),
+				 errhint("A foreign server that has the rows counted them wrongly.")));
+	return rows;
+}
+
+void
+gate_refuse_null(const char *name, const TupleTableSlot *slot, int column)
+{
+	if (slot->tts_isnull[column])
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_ERROR), errmsg("%s has NULL where the query leaves it out", name),
+				 errhint("A server or a function that the rows come from answers otherwise each time.")));
+}
+
 /* ---- and what runs them ---- */
 
 /* Queries that fail raise their errors; another result is a mistake of ours. */

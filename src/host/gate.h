@@ -75,6 +75,13 @@ extern int gate_queries;
 typedef bool (*GateReceive)(void *arg, TupleTableSlot *slot);
 
 /*
+ * Other servers that have the rows can send what the query rules out.  A number of rows, 1 and more, which do not make
+ * more than any table has with those before; and a value that is not NULL: or else errors that name what is read.
+ */
+extern int64 gate_rows(const char *name, const TupleTableSlot *slot, int column, int64 before);
+extern void gate_refuse_null(const char *name, const TupleTableSlot *slot, int column);
+
+/*
  * Runs a SELECT through the gate, under the active snapshot when read_only.  While
  * it runs nobody can alter the composite types of its columns.
  */

@@ -313,12 +313,17 @@ receive_row(void *arg, TupleTableSlot *slot)
 	Reader *reader = arg;
 	Subjects *subjects = reader->subjects;
 	int subject_at = subjects->of != NULL ? 2 : 1;
+	uint32 group = DICTIONARY_NONE;
 	MemoryContext old = MemoryContextSwitchTo(reader->row);
 	int64 value;
-	uint64 subject =
+	uint64 subject;
+
+	for (int c = 0; c < slot->tts_tupleDescriptor->natts; c++)
+		gate_refuse_null(subjects->source->name, slot, c);
+	subject =
 		subjects->subject != NULL ? (uint64) DatumGetInt64(slot->tts_values[subject_at]) : reader->rows++;
-	bool counts = value_of(subjects, slot->tts_values[1], &value);
-	uint32 group = counts ? group_of(reader, slot->tts_values[0]) : DICTIONARY_NONE;
+	if (value_of(subjects, slot->tts_values[1], &value))
+		group = group_of(reader, slot->tts_values[0]);
 
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(reader->row);

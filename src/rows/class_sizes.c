@@ -44,6 +44,7 @@ typedef struct SizeEntry
 
 typedef struct Sizes
 {
+	const char *name; /* of the source */
 	const SourceColumn *subject;
 	seen_hash *seen;
 	SizeCount blank;
@@ -118,16 +119,17 @@ static bool
 receive_class(void *arg, TupleTableSlot *slot)
 {
 	Sizes *sizes = arg;
-	/* (counts of foreign servers can be anything) */
-	int64 size = slot->tts_isnull[0] ? 0 : DatumGetInt64(slot->tts_values[0]);
-	int64 rows = size;
+	int64 size, rows;
 
 	if (sizes->subject != NULL)
 	{
-		rows = DatumGetInt64(slot->tts_values[2]);
 		if (DatumGetBool(slot->tts_values[3]))
 			refuse_nobody(sizes->subject);
+		gate_refuse_null(sizes->name, slot, 3);
 	}
+	gate_refuse_null(sizes->name, slot, 1);
+	size = gate_rows(sizes->name, slot, 0, 0);
+	rows = sizes->subject != NULL ? gate_rows(sizes->name, slot, 2, 0) : size;
 	count_class(sizes, size, rows, DatumGetBool(slot->tts_values[1]));
 	return true;
 }
@@ -212,6 +214,7 @@ class_sizes(Source *source, const SourceColumn *subject, size_t *n)
 	Sizes *sizes = palloc0(sizeof(Sizes));
 	SizeCount *counts;
 
+	sizes->name = source->name;
 	sizes->subject = subject;
 	sizes->seen = seen_create(CurrentMemoryContext, 64, NULL);
 	if (subject != NULL || !source_is_here(source) || !group_here(sizes, source))

@@ -284,20 +284,10 @@ grouping_counted(const Source *source, Gate *gate)
 	return counted;
 }
 
-/* More than any table has. */
-#define MOST_ROWS (INT64CONST(1) << 48)
-
-/* The server of a foreign table counts for itself, and can say anything. */
 int64
 grouping_count(const Source *source, const TupleTableSlot *slot, int last, int64 before)
 {
-	int64 rows = slot->tts_isnull[last] ? 0 : DatumGetInt64(slot->tts_values[last]);
-
-	if (rows < 1 || rows > MOST_ROWS - before)
-		ereport(ERROR, (errcode(ERRCODE_FDW_ERROR),
-						errmsg("%s has groups of an impossible number of rows", source->name),
-						errhint("A foreign server that has the rows counted them wrongly.")));
-	return rows;
+	return gate_rows(source->name, slot, last, before);
 }
 
 bool

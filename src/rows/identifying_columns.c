@@ -214,6 +214,7 @@ kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person)
 typedef struct Count
 {
 	KeptLook *look;
+	const char *name;     /* of what is read */
 	KeptColumn **columns; /* [n] that are asked about */
 	int n;
 } Count;
@@ -234,12 +235,15 @@ typedef struct CountedRows
 } CountedRows;
 
 static CountedRows
-rows_of(const KeptLook *look, const TupleTableSlot *slot)
+rows_of(const Count *count, const TupleTableSlot *slot)
 {
-	CountedRows rows = {.rows = (uint64) DatumGetInt64(slot->tts_values[1])};
+	CountedRows rows = {.rows = (uint64) gate_rows(count->name, slot, 1, 0)};
 
-	if (look->persons)
+	gate_refuse_null(count->name, slot, 0);
+	if (count->look->persons)
 	{
+		gate_refuse_null(count->name, slot, 2);
+		gate_refuse_null(count->name, slot, 3);
 		rows.least = DatumGetInt64(slot->tts_values[2]);
 		rows.most = DatumGetInt64(slot->tts_values[3]);
 	}
@@ -271,7 +275,7 @@ receive_count(void *arg, TupleTableSlot *slot)
 	Count *count = arg;
 
 	count_value(count->look, count->columns[0], (uint32) ((uint64) DatumGetInt64(slot->tts_values[0]) >> 32),
-				rows_of(count->look, slot));
+				rows_of(count, slot));
 	return true;
 }
 
@@ -302,7 +306,9 @@ receive_sampled(void *arg, TupleTableSlot *slot)
 {
 	Count *count = arg;
 
-	count_sampled_values(count, DatumGetByteaPP(slot->tts_values[0]), rows_of(count->look, slot));
+	CountedRows rows = rows_of(count, slot);
+
+	count_sampled_values(count, DatumGetByteaPP(slot->tts_values[0]), rows);
 	return true;
 }
 
@@ -354,7 +360,7 @@ void
 kept_count(KeptLook *look, const Source *source, const char *functions, const char *from, const char *of,
 		   const char *person, int64 rows)
 {
-	Count count = {.look = look, .columns = palloc(sizeof(KeptColumn *) * look->nkept)};
+	Count count = {.look = look, .name = source->name, .columns = palloc(sizeof(KeptColumn *) * look->nkept)};
 	uint32 forgotten = bits_forgotten(look, rows);
 	StringInfoData values;
 

@@ -427,6 +427,7 @@ verify_sizes(const Target *target, const RowTypes *types, const Source *source, 
 
 typedef struct GroupsFound
 {
+	const char *name;
 	int nqis;
 	int count; /* attribute */
 	int64 k;
@@ -438,7 +439,7 @@ static bool
 receive_found(void *arg, TupleTableSlot *slot)
 {
 	GroupsFound *found = arg;
-	int64 rows = DatumGetInt64(slot->tts_values[found->count]);
+	int64 rows = gate_rows(found->name, slot, found->count, found->rows);
 	bool blank = true;
 
 	found->rows += rows;
@@ -456,7 +457,7 @@ target_verify_groups(const Target *target, const Source *source, const KanonProb
 					 int64 expected_rows, Border *border)
 {
 	Source *copy = target_as_source(target, source);
-	GroupsFound found = {.nqis = source->nqis, .count = copy->nqis, .k = problem->k};
+	GroupsFound found = {.name = copy->name, .nqis = source->nqis, .count = copy->nqis, .k = problem->k};
 	Gate *gate = gate_create(copy->name, copy->relid, copy->nqis + 1);
 	char *columns = column_list(copy->qis, copy->nqis);
 	int nest = grouping_begin();
