@@ -69,6 +69,33 @@ for my $action ('pg_cancel_backend(leader_pid)', 'pg_terminate_backend(pid)')
 }
 is($node->safe_psql('postgres', "SELECT $columns FROM " . $call->('speedy', ', workers => 2')), $alone, 'and it works again');
 
+# The limits of the caller are those of the workers, of all that has some: time, and memory in all.
+my $shared = 'SET client_min_messages = error; SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0;';
+my %pools = (
+	'checks of full_domain' => 'SELECT FROM ' . $call->('speedy', ', workers => 2, explore => true'),
+	'frontier' => "SELECT FROM kanon_frontier('many', '{a,b,c,d}', '{2,3,4,5,6,7,8}')",
+	'parts of freeform' => "SELECT FROM kanon_freeform('many', NULL, '{a,b,c}', 8, partition_size => 100, dry_run => true)",
+	'partitions' => "SELECT FROM kanon_pattern_guided('many', NULL, '{a,b,c,d}', 5, partition_by => 'd', dry_run => true)");
+foreach my $pool (sort keys %pools)
+{
+	my %states = ();
+	my $slowest = 0;
+
+	foreach my $limit (map({ "SET statement_timeout = '${_}ms'" } 30, 100, 250, 500), map({ "SET kanon.max_memory = '${_}MB'" } 1, 4, 12, 24))
+	{
+		my $since = time;
+		my $said = ($node->psql('postgres', "\\set VERBOSITY sqlstate\n$shared $limit;\n$pools{$pool}"))[2];
+
+		$states{ $said =~ /(ERROR|FATAL|WARNING):  (\w+)/ ? "$1 $2" : $said }++;
+		$slowest = time - $since if $limit =~ /timeout/ && time - $since > $slowest;
+	}
+	is(join(' ', grep { !/^(|ERROR (57014|53200|54000))$/ } keys %states), '', "$pool: under limits there is a release, or the limit is what is said");
+	cmp_ok($states{'ERROR 57014'} // 0, '>', 0, "$pool: some are cancelled");
+	cmp_ok($states{'ERROR 53200'} // 0, '>', 0, "$pool: and some have too little memory");
+	cmp_ok($slowest, '<', 5, "$pool: soon");
+	ok($node->poll_query_until('postgres', "SELECT ($workers) = 0"), "$pool: no worker stays");
+}
+
 # without workers to spare
 $node->append_conf('postgresql.conf', 'max_parallel_workers = 0');
 $node->reload;
