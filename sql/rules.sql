@@ -71,6 +71,9 @@ SELECT * FROM kanon_patterns((SELECT array_agg('c' || i) FROM generate_series(1,
 SELECT * FROM kanon_patterns((SELECT array_agg('c' || i) FROM generate_series(1, 64) i));
 SELECT kanon_describe('-*', '{a,b,c}');
 SELECT kanon_describe('-x', '{a,b}');
+-- the names of levels, and numbers where there are none
+SELECT p, kanon_describe(p, '{age,zip}', l) FROM (VALUES ('12'), ('3-'), ('*1')) x (p),
+    (VALUES ('{"age": ["ranges of 5", "ranges of 10"], "zip": ["the first 4 characters", null]}'::jsonb), ('[]'), ('{"age": "no", "zip": [[]]}')) y (l);
 SELECT * FROM kanon_pattern_guided('t', NULL, '{a,b}', 5, dry_run => true, rules => '[]');
 SELECT * FROM kanon_pattern_guided('t', NULL, '{a,b}', 5, dry_run => true, rules => '{"no": 1}');
 SELECT * FROM kanon_pattern_guided('t', NULL, '{a,b}', 5, dry_run => true, rules => '{"never": "a"}');

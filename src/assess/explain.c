@@ -275,6 +275,27 @@ put_shapes(const Explain *explain)
 	hash_destroy(table);
 }
 
+/* "; age as ranges of 5, zip as …": the levels that a pattern shows, by their names; or nothing. */
+static char *
+level_words(const Explain *explain, KanonPattern pattern)
+{
+	const Source *source = explain->run->source;
+	char *symbols = pattern_text(pattern, explain->levels);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int c = 0; c < source->nqis; c++)
+	{
+		const Hierarchy *hierarchy = source->qis[c].hierarchy;
+		int level = symbols[c] == '-' || symbols[c] == '*' ? 0 : symbol_of_level(symbols[c]);
+
+		if (hierarchy != NULL && level > 0 && level <= hierarchy->nlevels)
+			appendStringInfo(&text, "%s %s as %s", text.len > 0 ? "," : ";", source->qis[c].name,
+							 hierarchy->levels[level - 1].name);
+	}
+	return text.data;
+}
+
 static void
 put_patterns(const Explain *explain)
 {
@@ -294,7 +315,9 @@ put_patterns(const Explain *explain)
 		line_set(&line, ROW_COUNT, Int64GetDatum(rows));
 		line_set(&line, SUPPRESSED_CELLS, Int64GetDatum(rows * pattern_suppressed(pattern, explain->levels)));
 		line_set(&line, COST, Float8GetDatum(rows * kanon_pattern_cost(explain->problem, pattern)));
-		line_set(&line, DETAIL, CStringGetTextDatum(psprintf("classes: " INT64_FORMAT, classes)));
+		line_set(&line, DETAIL,
+				 CStringGetTextDatum(
+					 psprintf("classes: " INT64_FORMAT "%s", classes, level_words(explain, pattern))));
 		put(explain, &line);
 	}
 }

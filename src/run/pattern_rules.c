@@ -538,10 +538,27 @@ append_list(StringInfo text, List *words)
 	}
 }
 
+/* The name that levels, as kanon_columns has them, give to a level of a column; its number where they have none. */
+static char *
+level_word(Jsonb *levels, const char *column, int level)
+{
+	JsonbValue buffer, *names, *name;
+
+	if (levels == NULL || !JB_ROOT_IS_OBJECT(levels))
+		return psprintf("level %d", level);
+	names = getKeyJsonValueFromContainer(&levels->root, column, strlen(column), &buffer);
+	if (names == NULL || names->type != jbvBinary || !JsonContainerIsArray(names->val.binary.data))
+		return psprintf("level %d", level);
+	name = getIthJsonbValueFromContainer(names->val.binary.data, level - 1);
+	if (name == NULL || name->type != jbvString)
+		return psprintf("level %d", level);
+	return pnstrdup(name->val.string.val, name->val.string.len);
+}
+
 /*
- * kanon_describe(pattern text, quasi_identifiers name[]).  How many levels a
- * hierarchy has is not known here: a symbol is what it says.  What was published may
- * also have '~', for a range or set, which nobody can ask for.
+ * kanon_describe(pattern text, quasi_identifiers name[] [, levels jsonb]).  How many
+ * levels a hierarchy has is not known here: a symbol is what it says.  What was published
+ * may also have '~', for a range or set, which nobody can ask for.
  */
 Datum
 kanon_describe(PG_FUNCTION_ARGS)
@@ -549,6 +566,7 @@ kanon_describe(PG_FUNCTION_ARGS)
 	ColumnNames columns = free_names(PG_GETARG_ARRAYTYPE_P(1));
 	char *pattern = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	char *asked = pstrdup(pattern);
+	Jsonb *levels = PG_NARGS() > 2 ? PG_GETARG_JSONB_P(2) : NULL;
 	List *suppressed = NIL, *generalized = NIL, *several = NIL, *kept = NIL;
 	StringInfoData text;
 
@@ -564,8 +582,9 @@ kanon_describe(PG_FUNCTION_ARGS)
 		else if (pattern[c] == '~')
 			several = lappend(several, columns.names[c]);
 		else
-			generalized = lappend(generalized,
-								  psprintf("%s to level %d", columns.names[c], symbol_of_level(pattern[c])));
+			generalized = lappend(
+				generalized, psprintf("%s to %s", columns.names[c],
+									  level_word(levels, columns.names[c], symbol_of_level(pattern[c]))));
 	}
 	initStringInfo(&text);
 	if (suppressed == NIL && generalized == NIL && several == NIL)
