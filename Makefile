@@ -82,6 +82,9 @@ else
 
 EXTENSION = kanon
 MODULE_big = kanon
+# What CREATE EXTENSION runs is assembled from its pieces, in the order of their numbers.
+SCRIPT = $(TREE)/kanon--$(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(TREE)/kanon.control).sql
+SCRIPT_PIECES = $(sort $(wildcard $(TREE)/src/sql/script/*.sql))
 DATA = $(call sources,kanon--*.sql)
 PGFILEDESC = "kanon - k-anonymous releases"
 
@@ -203,6 +206,13 @@ endif
 $(BUILD_STAMP):
 	@mkdir -p $(sort $(dir $(OBJS) $(CORE_OBJS)))
 	@echo '$(BUILD_KEY)' >$@
+
+# It is written only when it changes, so that a tree that nobody may write to can be built from.
+all: script
+.PHONY: script
+script:
+	@awk 'FNR == 1 && NR > 1 { print "" } { print }' $(SCRIPT_PIECES) | cmp -s - $(SCRIPT) || \
+		awk 'FNR == 1 && NR > 1 { print "" } { print }' $(SCRIPT_PIECES) >$(SCRIPT)
 
 src/report/page.o: $(TEMPLATES)
 $(TEMPLATES): %.h: $(TREE)/% | $(BUILD_STAMP)

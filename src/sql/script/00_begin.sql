@@ -1,0 +1,12 @@
+/* kanon--1.0.sql: what CREATE EXTENSION kanon makes. */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION kanon" to load this file. \quit
+
+/*
+ * The server runs this with the extension's schema in the search_path, and in that
+ * may be anything: an operator that fits better than pg_catalog's where types are
+ * mixed would be bound into a view and run by whoever reads it.  So names mean what
+ * pg_catalog says, and everything of kanon's is written with its schema.
+ */
+SET LOCAL search_path TO pg_catalog, pg_temp;

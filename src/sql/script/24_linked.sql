@@ -1,0 +1,27 @@
+CREATE FUNCTION @extschema@.kanon_linked(
+    subject       regclass,
+    tables        jsonb,
+    target_schema text,
+    k             bigint,
+    known_rows    text   DEFAULT '1',
+    seed          bigint DEFAULT NULL)
+RETURNS TABLE (table_name text, target text, role text, row_count bigint, published bigint, suppressed float8,
+               gcp float8, run bigint)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_linked';
+
+COMMENT ON FUNCTION @extschema@.kanon_linked(regclass, jsonb, text, bigint, text, bigint)
+IS 'publishes several tables that join as one release: whoever knows a person and some of the person''s rows finds k persons who fit';
+
+CREATE FUNCTION @extschema@.kanon_check_linked(
+    subject    regclass,
+    tables     jsonb,
+    k          bigint,
+    known_rows text DEFAULT '1')
+RETURNS TABLE (persons bigint, classes bigint, smallest_class bigint, combinations bigint, smallest bigint,
+               below_k bigint, count_alone bigint, dangling bigint, safe boolean)
+LANGUAGE C STABLE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_check_linked';
+
+COMMENT ON FUNCTION @extschema@.kanon_check_linked(regclass, jsonb, bigint, text)
+IS 'counts what several published tables keep together: the rarest combination of rows that persons of a class have';
