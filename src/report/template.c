@@ -108,17 +108,14 @@ append_count(StringInfo page, int64 count)
 	}
 }
 
+/* Three digits that count, and no end of zeros; from 1,000 on whole. */
 static void
 append_number(StringInfo page, double number)
 {
-	if (fabs(number) >= 1e15)
-		appendStringInfo(page, "%.4g", number);
-	else if (fabs(number) >= 1000 || number == rint(number))
+	if (fabs(number) < 1e15 && (fabs(number) >= 999.5 || number == rint(number)))
 		append_count(page, (int64) rint(number));
-	else if (fabs(number) < 0.001)
-		appendStringInfo(page, "%.2g", number);
 	else
-		appendStringInfo(page, "%.*f", fabs(number) < 10 ? 4 : 2, number);
+		appendStringInfo(page, "%.3g", number);
 }
 
 /* What is not nothing never shows as 0 %, and what is not all never as 100 %. */
