@@ -297,6 +297,8 @@ CREATE FUNCTION @extschema@.kanon_pattern_guided(
     gap               float8   DEFAULT 0,
     effort            float8   DEFAULT 1,
     partition_by      name     DEFAULT NULL,
+    known_columns     int      DEFAULT NULL,
+    combinations      text[]   DEFAULT NULL,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
@@ -316,7 +318,7 @@ RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, supp
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_guided';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name, name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name, int, text[], name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table k-anonymously: every row under one of the allowed patterns, as few cells lost as can be';
 
 CREATE FUNCTION @extschema@.kanon_transactions(
@@ -1497,6 +1499,10 @@ r AS (
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "k_map" || @.rule == "delta_presence").population') #>> '{}' AS any_population,
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "k_map").subject') #>> '{}' AS population_subject,
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "subject").column') #>> '{}' AS subject,
+           -- or asked of what somebody may know together
+           concat_ws(', or ', 'any ' || (u.options ->> 'known_columns') || ' or fewer',
+                     (SELECT string_agg(x.word, ' or ' ORDER BY x.nr) FROM jsonb_array_elements_text(u.options -> 'combinations') WITH ORDINALITY AS x (word, nr))) AS known,
+           u.options ?| ARRAY['known_columns', 'combinations'] AS few_known,
            l.source_now, l.source_not,
            -- of a publication, what it is made of: its own relations have private names
            d.oid AS described, obj_description(d.oid, 'pg_class') AS comment,
@@ -1602,6 +1608,8 @@ example AS (
 -- what the table at hand says: it can have been changed since
 now AS (
     SELECT (SELECT to_jsonb(x) FROM @extschema@.kanon_check(r.target_now, q.names) AS x) AS grouped,
+           CASE WHEN r.few_known THEN (SELECT max(z.rows_below_k) FROM @extschema@.kanon_check(r.target_now, q.names, (r.options ->> 'known_columns')::int, r.k,
+                CASE WHEN r.options ? 'combinations' THEN ARRAY(SELECT jsonb_array_elements_text(r.options -> 'combinations')) END, 'aside'::text) AS z) END AS few_rare,
            (SELECT jsonb_agg(to_jsonb(y)) FROM @extschema@.kanon_risk(r.target_now, q.names,
                 sensitive => ARRAY(SELECT x.name::name FROM kept x WHERE x.comparable ORDER BY x.nr),
                 -- one that can be compared, as the columns are shown
@@ -1610,7 +1618,8 @@ now AS (
                       AND NOT EXISTS (SELECT FROM pg_attribute a LEFT JOIN pg_attribute b ON b.attrelid = c.oid AND b.attname = a.attname
                                       WHERE a.attrelid = r.target_now AND a.attname = ANY (q.names) AND a.atttypid IS DISTINCT FROM b.atttypid)),
                 -- with every argument of its type, nothing fits better
-                subject => NULL::name, threshold => kanon_report_data.threshold, hierarchies => NULL::jsonb, sampling_fraction => kanon_report_data.sampling_fraction, presence => NULL::jsonb) AS y) AS measures
+                subject => NULL::name, threshold => kanon_report_data.threshold, hierarchies => NULL::jsonb, sampling_fraction => kanon_report_data.sampling_fraction, presence => NULL::jsonb,
+                weights => NULL::name, household => NULL::name, special_uniques => NULL::int) AS y) AS measures
     FROM r, LATERAL (SELECT ARRAY(SELECT c.column_name::name FROM columns c ORDER BY c.ordinal) AS names) q
     WHERE r.has_classes AND r.target_now IS NOT NULL AND (kanon_report_data.read_target OR kanon_report_data.read_population)),
 rule_words AS (
@@ -1710,6 +1719,7 @@ statements AS (
                          WHEN 'k_one' THEN format('Every record of the table matches at least %s rows of the source. A row may match a single record.', r.matches)
                          ELSE format('Every row of the source matches at least %1$s records of the table, and every record at least %1$s rows', r.matches)
                               || CASE WHEN r.method IN ('k_k', 'concealment') THEN ', which need not be equally likely.' ELSE ', each of them equally likely to be the true one.' || coalesce(' A row with a larger number in ' || quote_ident(r.options ->> 'k_column') || ' has that many.', '') END END
+                    WHEN r.few_known THEN format('Every combination of values in %s of these columns that the table shows occurs in at least %s rows. Blank cells are no values.%s Nothing is promised against somebody who knows more columns.', r.known, r.k, CASE WHEN r.known ~ '=' THEN ' A number behind a set is its own least number of rows.' ELSE '' END)
                     WHEN r.population IS NOT NULL THEN format('Every combination of these columns in the table fits at least %s %s of the population %s%s.', r.k, CASE WHEN r.population_subject IS NULL THEN 'rows' ELSE 'different persons' END, r.population, coalesce(', counted by ' || quote_ident(r.population_subject), ''))
                     WHEN r.subject IS NOT NULL THEN format('Every combination of these columns in the table is shared by at least %s different persons (counted by %s).', r.k, quote_ident(r.subject))
                     ELSE format('Every combination of these columns in the table occurs in at least %s %s.', r.k, CASE r.k WHEN 1 THEN 'row' ELSE 'rows' END) END,
@@ -1719,6 +1729,7 @@ statements AS (
                     WHEN r.matches IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
                          'row_matches', CASE WHEN r.method <> 'k_one' THEN r.matches END, 'record_matches', CASE WHEN r.method <> 'one_k' THEN r.matches END,
                          'regular', CASE WHEN r.model = 'freeform' AND r.method <> 'concealment' THEN true END, 'k_column', r.options -> 'k_column'))
+                    WHEN r.few_known THEN jsonb_strip_nulls(jsonb_build_object('combination_rows', r.k, 'known_columns', r.options -> 'known_columns', 'combinations', r.options -> 'combinations'))
                     WHEN r.population IS NOT NULL THEN jsonb_build_object(CASE WHEN r.population_subject IS NULL THEN 'population_rows' ELSE 'population_persons' END, r.k, 'population', r.population) || CASE WHEN r.population_subject IS NULL THEN '{}' ELSE jsonb_build_object('person', r.population_subject) END
                     WHEN r.subject IS NOT NULL THEN jsonb_build_object('class_persons', r.k, 'person', r.subject)
                     ELSE jsonb_build_object('class_rows', r.k) END
@@ -1803,21 +1814,25 @@ moved AS (
 verdicts AS (
     SELECT * FROM (
         SELECT 10 AS nr, 'quasi_identifiers' AS about,
-               CASE WHEN n.grouped IS NOT NULL AND ((n.grouped ->> 'row_count')::bigint <> r.published_rows OR r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k AND NOT (k.blank < r.k AND n.grouped -> 'k' = n.grouped -> 'blank_rows')) THEN 'no'
+               CASE WHEN n.grouped IS NOT NULL AND ((n.grouped ->> 'row_count')::bigint <> r.published_rows OR r.population IS NULL AND NOT r.few_known AND (n.grouped ->> 'k')::bigint < r.k AND NOT (k.blank < r.k AND n.grouped -> 'k' = n.grouped -> 'blank_rows')) THEN 'no'
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'caution'
                     WHEN r.anatomy IS NOT NULL OR r.mechanism IS NOT NULL THEN 'caution'
+                    WHEN n.few_rare > 0 THEN 'no'
+                    WHEN r.few_known THEN 'caution'
                     WHEN k.blank > 0 AND k.blank < r.k THEN 'caution'
                     -- a promise about who does not know that the person is in the table
                     WHEN r.population IS NOT NULL AND k.least < r.k THEN 'caution'
                     ELSE 'yes' END AS verdict,
                CASE WHEN r.published_rows = 0 THEN 'Nothing to protect: the table has no rows.'
                     WHEN n.grouped IS NOT NULL AND (n.grouped ->> 'row_count')::bigint <> r.published_rows THEN 'The table has been changed since it was published: it has another number of rows.'
-                    WHEN n.grouped IS NOT NULL AND r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k AND NOT (k.blank < r.k AND n.grouped -> 'k' = n.grouped -> 'blank_rows') THEN 'The table has been changed since it was published: its smallest class is too small.'
+                    WHEN n.grouped IS NOT NULL AND r.population IS NULL AND NOT r.few_known AND (n.grouped ->> 'k')::bigint < r.k AND NOT (k.blank < r.k AND n.grouped -> 'k' = n.grouped -> 'blank_rows') THEN 'The table has been changed since it was published: its smallest class is too small.'
                     WHEN r.transactions IS NOT NULL THEN 'The promise was kept when the table was published: it was counted in the table before anybody could see it.'
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'The promise was kept when the table was published, but it is weaker than k-anonymity.'
                     WHEN r.mechanism IS NOT NULL THEN CASE r.model WHEN 'cross_training' THEN 'Noise was' ELSE 'The rows were' END || ' drawn with a secure random generator. That cannot be verified from the table itself. kanon checked that the table has the rows that were drawn, and no others.'
                     WHEN r.anatomy IS NOT NULL THEN 'The promise was kept when the tables were published, but it protects the sensitive values alone. Somebody who knows a person''s other values finds the row, and knows that the person is in the table.'
                     WHEN r.matches IS NOT NULL THEN 'The matches were counted in the table before anybody could see it.'
+                    WHEN n.few_rare > 0 THEN 'The table has been changed since it was published: a combination that somebody may know has too few rows.'
+                    WHEN r.few_known THEN 'The combinations were counted in the table before anybody could see it. The promise is weaker than k-anonymity: it is about somebody who knows few columns, and does not ask who is left over when a cell is blank.'
                     WHEN k.blank > 0 AND k.blank < r.k THEN format('%s blank, fewer than k: an outsider who knows that a person is in the table can tell that the person is one of them. With residual => ''fill'' there would be none, or at least k.',
                         CASE k.blank WHEN 1 THEN '1 row is' ELSE k.blank || ' rows are' END)
                     WHEN k.least IS NULL THEN 'No row shows any of the quasi-identifiers, so nothing tells the rows apart.'
@@ -1955,6 +1970,8 @@ SELECT jsonb_build_object(
                   -- what is generalised, or a range or set, cannot be compared with a population as it is
                   WHEN r.population IS NOT NULL AND (EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') OR (r.model = 'cluster' AND r.options ->> 'show' IS DISTINCT FROM 'suppress')) THEN NULL
                   WHEN r.population IS NOT NULL THEN format('SELECT * FROM %I.kanon_risk(%L, %L, population => %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.population)
+                  WHEN r.few_known THEN format('SELECT * FROM %I.kanon_check(%L, %L, %s, %s%s, missing => ''aside'');', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, coalesce(r.options ->> 'known_columns', 'NULL'), r.k,
+                         CASE WHEN r.options ? 'combinations' THEN ', combinations => ' || quote_literal(ARRAY(SELECT jsonb_array_elements_text(r.options -> 'combinations'))::text) ELSE '' END)
                   ELSE format('SELECT * FROM %I.kanon_check(%L, %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text) END,
     'check_says', CASE WHEN r.matches IS NOT NULL THEN 'The table alone does not show whether the promise was kept: the call compares it with the source. Only somebody who may read both can check it:'
                        WHEN r.anatomy IS NOT NULL THEN 'Anybody who may read the second table can check it without this page:'

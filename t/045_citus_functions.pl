@@ -61,6 +61,7 @@ my %calls = (
 	pattern_guided => "SELECT * FROM kanon_pattern_guided({}, 'out', $qis, 60, keep => '{diagnosis}', mark => true, seed => 7); $rows",
 	'pattern_guided, by parts' => "SELECT * FROM kanon_pattern_guided({}, 'out', $qis, 60, partition_by => 'age', keep => '{diagnosis}', seed => 7); $rows",
 	'pattern_guided, rules' => "SELECT * FROM kanon_pattern_guided({}, 'out', '{age,zip}', 5, privacy => ARRAY[kanon_distinct_l('diagnosis', 3), kanon_subject('id')], keep => '{diagnosis}', seed => 7); $rows",
+	'pattern_guided, few columns' => "SELECT * FROM kanon_pattern_guided({}, 'out', $qis, 5, known_columns => 2, keep => '{diagnosis}', seed => 7); $rows",
 	'pattern_guided, masks' => "SELECT * FROM kanon_pattern_guided({}, 'out', $qis, 60, keep => '{diagnosis}', mask => '{\"diagnosis\": {\"partial\": [3, 0]}}', seed => 7); $rows",
 	pattern_clustering => "SELECT * FROM kanon_pattern_clustering({}, 'out', '{age,zip}', 60, keep => '{diagnosis}', patterns => '{**}', seed => 7); $number",
 	cluster => "SELECT * FROM kanon_cluster({}, 'out', '{age,zip}', 60, keep => '{diagnosis}', seed => 7); SELECT count(DISTINCT (age, zip)) FROM out; $number",

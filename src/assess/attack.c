@@ -373,6 +373,8 @@ promised(Oid schema, Oid target, double *chance)
 	if (gate_ask(psprintf("SELECT 1 / u.k::float8 FROM %s.kanon_usefulness u WHERE u.target_oid = $1"
 						  " AND u.transactions IS NULL AND u.method <> 'k_one'"
 						  " AND NOT jsonb_path_exists(u.options, '$.privacy[*] ? (@.rule == \"k_map\")')"
+						  " AND NOT jsonb_path_exists(u.options, '$.known_columns')"
+						  " AND NOT jsonb_path_exists(u.options, '$.combinations')"
 						  " ORDER BY u.run DESC LIMIT 1",
 						  quote_identifier(get_namespace_name(schema))),
 				 1, types, values, NULL, true, 1) > 0)

@@ -194,6 +194,9 @@ typedef struct KanonProblem
 	int npopulations;
 	const struct KanonPopulation *populations; /* [npopulations] */
 	bool k_map; /* k is asked of a population: a class may have any number of rows */
+
+	/* Somebody knows few columns: k is asked of combinations, and a class may have any number of rows (rare.h); or NULL. */
+	const struct KanonKnown *known;
 	KanonMask mask;
 	KanonResidual residual;
 	bool

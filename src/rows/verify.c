@@ -480,7 +480,8 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 			  const KanonRelease *release, int64 expected_rows, Border *border)
 {
 	RowTypes *types;
-	int64 least = problem->k_map ? 1 : problem->k; /* k is verified in the population */
+	/* k is verified in the population, or of combinations */
+	int64 least = problem->k_map || problem->known != NULL ? 1 : problem->k;
 	int64 blank = 0;
 
 	types = read_target(target, source, expected_rows, border);
@@ -500,6 +501,8 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 	check_blank(blank, problem);
 	if (target->kind == TABLE_DISTRIBUTED || (problem->npopulations > 0 && !kanon_global_recoding(problem)))
 		verify_sizes(target, types, source, problem, release, border);
+	if (problem->known != NULL)
+		verify_known(types, source, problem, border);
 	if (problem->privacy != NULL)
 		verify_privacy(types, source, problem, border);
 	if (problem->npopulations > 0)

@@ -48,6 +48,10 @@ extern uint32 *verify_translate(const struct Dictionary *from, const SourceColum
 extern void verify_privacy_sorted(Source *written, const Source *source, const KanonProblem *problem,
 								  Border *border);
 
+/* verify_known.c: raises if fewer than k rows of the target show a combination that somebody may know. */
+extern void verify_known(const RowTypes *types, const Source *source, const KanonProblem *problem,
+						 Border *border);
+
 /* verify_population.c: raises if the target (full-domain) breaks a rule about a population. */
 extern void verify_populations(const RowTypes *types, const Source *source, const KanonProblem *problem,
 							   const KanonRelease *release, Border *border);

@@ -4,8 +4,10 @@
  */
 #include "compat.h"
 #include "core/cluster/cluster.h"
+#include "known/known.h"
 #include "host/nearest.h"
 #include "run/args.h"
+#include "run/known_columns.h"
 #include "run/models.h"
 #include "run/on_disk_types.h"
 #include "run/partition_by.h"
@@ -86,6 +88,55 @@ tell_partition(const Run *run)
 				 errhint("A dry run without partition_by says what the whole costs, if it can be solved.")));
 }
 
+/* Somebody knows few columns: what goes with that. */
+static bool
+few_are_known(const Request *request)
+{
+	return request->known_columns >= 0 || request->combinations != NULL;
+}
+
+static void
+refuse_with_known(const char *what)
+{
+	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					errmsg("%s cannot be given with known_columns or combinations", what),
+					errhint("Leave one of them out. Against somebody who knows few columns cells are blanked "
+							"by 'greedy', whatever pattern that makes.")));
+}
+
+static void
+choose_for_known(Request *request)
+{
+	if (strcmp(request->method, "greedy") != 0)
+		refuse_with_known(psprintf("method '%s'", request->method));
+	if (request->patterns != NULL)
+		refuse_with_known("patterns");
+	if (request->rules != NULL)
+		refuse_with_known("rules");
+	if (request->hierarchies != NULL)
+		refuse_with_known("hierarchies");
+	if (request->privacy != NULL)
+		refuse_with_known("privacy");
+	if (request->partition_by != NULL)
+		refuse_with_known("partition_by");
+	if (request->residual != KANON_RESIDUAL_FILL)
+		refuse_with_known("another residual");
+	if (request->published || request->stable || request->key != NULL)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("a publication does not take known_columns or combinations"),
+						errhint("Publish a table by kanon_pattern_guided, with replace => true.")));
+	request->solve = kanon_solve_known_greedy;
+}
+
+static void
+refuse_ks_of_known(const Request *request)
+{
+	if (few_are_known(request))
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("%s does not take known_columns or combinations", request->function),
+						errhint("Ask kanon_pattern_guided with dry_run => true, once for each k.")));
+}
+
 static void
 choose_solver(Request *request)
 {
@@ -94,6 +145,8 @@ choose_solver(Request *request)
 	refuse_other_k(solver, request->k, "'ilp' proves its optimum for every k.");
 	stable_refuse_populations(request);
 	request->solve = solver->solve;
+	if (few_are_known(request))
+		choose_for_known(request);
 }
 
 /* The mask, of a list or rules. */
@@ -116,9 +169,24 @@ read_patterns(Run *run)
 		rules_parse(request->rules, run->source, mask);
 }
 
+/* The fully suppressed rows are a combination of nothing, and as many as there are. */
+static void
+set_known(Run *run)
+{
+	const Request *request = run->request;
+	KanonKnown *known = palloc(sizeof(KanonKnown));
+
+	*known =
+		known_columns_parse(run->source, request->known_columns, request->k, request->combinations, "aside");
+	run->problem.known = known;
+	run->problem.residual = KANON_RESIDUAL_SUPPRESS;
+}
+
 static void
 set_mask(Run *run)
 {
+	if (few_are_known(run->request))
+		set_known(run);
 	if (run->request->partition_by != NULL)
 		find_partition(run);
 	read_patterns(run);
@@ -156,8 +224,9 @@ const Model pattern_guided_model = {.name = "pattern_guided",
 									.least_k = 2,
 									.k_hint = K_HINT,
 									.options = PATTERN_OPTIONS | TAKES(RULES) | TAKES(PARTITION_BY) |
-											   TAKES(RESIDUAL),
+											   TAKES(KNOWN_COLUMNS) | TAKES(COMBINATIONS) | TAKES(RESIDUAL),
 									.check = choose_solver,
+									.check_ks = refuse_ks_of_known,
 									.set_up = set_mask,
 									.ready = look_at_mask,
 									.near = solve_near,

@@ -113,6 +113,14 @@ check_rho(Request *request, Datum value)
 }
 
 static void
+check_known_columns(Request *request, Datum value)
+{
+	if (request->known_columns < 1)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("known_columns must be at least 1"),
+						errhint("It is how many quasi-identifiers of a person somebody knows at most.")));
+}
+
+static void
 take_hierarchies(Request *request, Datum value)
 {
 	request->hierarchies = relations_resolved(request->hierarchies, "hierarchies");
@@ -196,6 +204,9 @@ static const OptionKind kinds[OPTIONS] = {
 								 FIELD(sensitive_column), NULL},
 	[OPTION_L] = {"l", INT4OID, NULL, NULL, true, FIELD(l), NULL},
 	[OPTION_VIEW] = {"view", TEXTOID, NULL, NULL, true, FIELD(view), NULL},
+	[OPTION_KNOWN_COLUMNS] = {"known_columns", INT4OID, NULL, NULL, true, FIELD(known_columns),
+							  check_known_columns},
+	[OPTION_COMBINATIONS] = {"combinations", TEXTARRAYOID, NULL, NULL, true, FIELD(combinations), NULL},
 	[OPTION_KEEP] = {"keep", NAMEARRAYOID, "{}", NULL, true, FIELD(keep), NULL},
 	[OPTION_ALLOW_IDENTIFYING] = {"allow_identifying", NAMEARRAYOID, "{}", NULL, true,
 								  FIELD(allow_identifying), NULL},
@@ -258,6 +269,7 @@ request_init(Request *request, const Model *model)
 	request->effort = 1;
 	request->seed = 1;
 	request->workers = -1;
+	request->known_columns = -1;
 	request->h = request->rho = NAN;
 	request->max_row_change = request->max_gcp = request->max_suppressed = INFINITY;
 }

@@ -46,6 +46,8 @@ typedef enum Option
 	OPTION_SENSITIVE_COLUMN, /* SQL calls it `sensitive`, too: no model has both */
 	OPTION_L,
 	OPTION_VIEW,
+	OPTION_KNOWN_COLUMNS,
+	OPTION_COMBINATIONS,
 	/* what nearly all have */
 	OPTION_KEEP,
 	OPTION_ALLOW_IDENTIFYING,
@@ -93,10 +95,10 @@ typedef uint64 OptionSet;
  * What functions have of pattern_guided that read once, solve many times and write nothing:
  * kanon_frontier and kanon_explain.  They take every other solver with its options as JSON.
  */
-#define TAKES_DRY                                                                                          \
-	((pattern_guided_model.options &                                                                       \
-	  ~(TAKES(PARTITION_BY) | TAKES(CLASS_COLUMN) | TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(MARK) | \
-		TAKES(REPLACE) | TAKES(DRY_RUN))) |                                                                \
+#define TAKES_DRY                                                                                  \
+	((pattern_guided_model.options &                                                               \
+	  ~(TAKES(PARTITION_BY) | TAKES(KNOWN_COLUMNS) | TAKES(COMBINATIONS) | TAKES(CLASS_COLUMN) |   \
+		TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(MARK) | TAKES(REPLACE) | TAKES(DRY_RUN))) | \
 	 TAKES(SOLVER) | TAKES(OPTIONS))
 
 typedef struct Run Run;
@@ -218,6 +220,8 @@ struct Request
 	char *sensitive_column;
 	int l;
 	char *view;
+	int known_columns;       /* that somebody knows of a person, at most; -1: not given */
+	ArrayType *combinations; /* sets of columns that are known together, or NULL */
 	ArrayType *keep;
 	ArrayType *allow_identifying;
 	Jsonb *mask;

@@ -6,6 +6,7 @@
 #include "run/run_words.h"
 #include "rows/comments.h"
 
+#include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -48,6 +49,19 @@ append_masked(StringInfo text, const Source *source)
 		}
 }
 
+/* Sets of columns that may be known together, as they were named. */
+static void
+append_sets(StringInfo words, ArrayType *combinations)
+{
+	Datum *sets;
+	int n = 0;
+
+	if (combinations != NULL)
+		deconstruct_array(combinations, TEXTOID, -1, false, TYPALIGN_INT, &sets, NULL, &n);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(words, "%s%s", i == 0 ? ", known together: " : " or ", TextDatumGetCString(sets[i]));
+}
+
 char *
 run_words(const Run *run, const char *promise)
 {
@@ -63,6 +77,9 @@ run_words(const Run *run, const char *promise)
 		appendStringInfo(&text, "k = " INT64_FORMAT, request->k);
 		append_names(&text, " in ", request->qis);
 	}
+	if (request->known_columns > 0)
+		appendStringInfo(&text, ", of which any %d may be known", request->known_columns);
+	append_sets(&text, request->combinations);
 	appendStringInfo(&text, "; %s, method %s", request->function, run->record.method);
 	for (int i = 0; request->privacy != NULL && i < request->privacy->n; i++)
 		appendStringInfo(&text, "; %s", privacy_sentence(&request->privacy->words[i]));

@@ -11,7 +11,7 @@
 static inline int64_t
 kanon_least_rows(const KanonProblem *problem)
 {
-	return problem->k_map ? 1 : problem->k;
+	return problem->k_map || problem->known != NULL ? 1 : problem->k;
 }
 
 /* Are the fully suppressed rows a class like any other, or none? */

@@ -111,6 +111,12 @@ INSERT INTO visits VALUES ('a', 1), ('a', 2), ('b', 1), ('b', 2);
 SELECT sound($$ kanon_pattern_guided('visits', 'o', '{zip}', 2, replace => true, privacy => ARRAY[kanon_subject('who')]) $$);
 SELECT broken('person_moved', $$ kanon_pattern_guided('visits', 'o', '{zip}', 2, replace => true, privacy => ARRAY[kanon_subject('who')]) $$);
 
+-- combinations that somebody may know are counted in the target (rows/verify_known.c)
+CREATE TABLE known_pairs (x int, y text);
+INSERT INTO known_pairs VALUES (1, 'a'), (1, 'b'), (2, 'b'), (2, 'c');
+SELECT sound($$ kanon_pattern_guided('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2) $$);
+SELECT broken('known_forgotten', $$ kanon_pattern_guided('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2) $$);
+
 -- populations are counted anew for what the target shows (write/verify_population.c)
 CREATE TABLE census (age int);
 INSERT INTO census VALUES (31), (32), (33), (34), (41), (42), (43);

@@ -53,6 +53,7 @@ SELECT call || E'\n  ' || refused(replace(call, 'replace => true', 'replace => t
     $$ kanon_pattern_guided('t', 'o', '{a,b}', 4, keep => '{ill,n}', mark => true, replace => true, hierarchies => '{"b": "bs", "a": {"interval": [3, 6]}}', class_column => 'ill', privacy => ARRAY[kanon_distinct_l('ill', 2), kanon_t_closeness('n', 0.9)]) $$,
     $$ kanon_pattern_guided('t', 'o', '{a,b,n}', 3, keep => '{ill}', partition_by => 'n', mask => '{"ill": {"constant": "z"}}', replace => true, privacy => ARRAY[kanon_subject('person')]) $$,
     $$ kanon_pattern_guided('t', 'o', '{a,b}', 3, replace => true, privacy => ARRAY[kanon_k_map('people')]) $$,
+    $$ kanon_pattern_guided('t', 'o', '{a,b,n}', 4, keep => '{ill}', known_columns => 2, replace => true) $$,
     $$ kanon_full_domain('t', 'o', '{a,b,n}', 4, hierarchies => '{"b": "bs", "a": {"interval": [3, 6]}}', suppression_limit => 0.3, replace => true) $$,
     $$ kanon_full_domain('t', 'o', '{a,b}', 4, keep => '{ill}', hierarchies => '{"b": "bs"}', suppression_limit => 1, replace => true, privacy => ARRAY[kanon_delta_presence('people', 0, 0.9)]) $$,
     $$ kanon_subtree('t', 'o', '{a,b}', 4, hierarchies => '{"b": "bs", "a": {"interval": [3, 6]}}', replace => true) $$,

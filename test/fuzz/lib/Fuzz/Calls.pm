@@ -258,6 +258,9 @@ sub sane
 	return plain(pick(10, 12, 15)) if $name eq 'partition_size';
 	return text((map { $_->{name} } @{ $plan->{qis} })[0] // 'nothing') if $name eq 'partition_by';
 	return plain(pick(0, 1, 2)) if $name eq 'known';
+	return plain(pick(1, 2, 2, 3)) if $name eq 'known_columns';
+	return text(pick(qw(value any aside))) if $name eq 'missing';
+	return if $name eq 'combinations';
 	return text((map { $_->{name} } (grep { $_->{role} eq 'own' } @{ $plan->{others} }), @{ $plan->{kept} })[0] // 'nothing') if $name eq 'k_column';
 	return privacy($plan) if $name eq 'privacy';
 	return $world->{shares} ? plain('public.kanon_presence(' . literal($world->{shares}) . '::regclass, ' . pick(60, 200, 1000) . ', ' . pick(0, 0.05) . ', ' . pick(0.3, 0.6, 1) . ', 0.6)') : undef

@@ -16,6 +16,7 @@ sub judge
 	my ($dbh, $call, $rows) = @_;
 	my $name = $call->{function}{name};
 	my $val = $call->{val};
+	return '' if $name eq 'kanon_check' && defined $val->{known_columns};
 	return same_as_check($dbh, $val, $rows) if $name eq 'kanon_check';
 	return same_as_freeform_check($dbh, $val, $rows, $call->{plan}{world}{shown}{ $val->{target} // '' }) if $name =~ /^kanon_check_freeform$/;
 	return publication($dbh, $call, $rows) if $name =~ /^kanon_(create_publication|refresh)$/;
@@ -30,7 +31,8 @@ sub judge
 	my $method = $call->{val}{method} // $call->{val}{algorithm} // '';
 	$seen->{loose} = $name eq 'kanon_freeform' ? ($method eq 'concealment' ? 'conceal' : 'freeform')
 		: $name eq 'kanon_cluster' && $method =~ /^(one_k|k_one|k_k)$/ ? $method : '';
-	for my $question (\&rows_add_up, \&rows_are_true, $seen->{loose} ? \&matches_suffice : (\&classes_suffice, \&rules_hold, \&populations_hold, \&presence_holds))
+	my $few = defined $val->{known_columns};
+	for my $question (\&rows_add_up, \&rows_are_true, $seen->{loose} ? \&matches_suffice : $few ? \&combinations_suffice : (\&classes_suffice, \&rules_hold, \&populations_hold, \&presence_holds))
 	{
 		my $answer = $question->($dbh, $call, $seen, $rows);
 		return $answer if $answer ne '';
@@ -338,6 +340,28 @@ sub classes_suffice
 		next if $class->{blank} && $exempt || $k_map;
 		my $size = $known ? size($seen, $person, @{ $class->{rows} }) : @{ $class->{rows} };
 		return "k: a class of $size, k = $k" . ($class->{blank} ? ' (blank)' : '') . (defined $person ? ' (persons)' : '') if $size < $k;
+	}
+	return '';
+}
+
+# Somebody knows few columns: what so many of them show, blank cells aside, is shown by k rows.
+sub combinations_suffice
+{
+	my ($dbh, $call, $seen) = @_;
+	my ($k, $most) = @{ $call->{val} }{qw(k known_columns)};
+	my @qis = @{ $seen->{qis} };
+	my $rows = @{ $seen->{of}{ $qis[0] } };
+	for my $set (grep { my $n = () = sprintf('%b', $_) =~ /1/g; $n <= $most } 1 .. 2**@qis - 1)
+	{
+		my @columns = map { $qis[$_] } grep { $set >> $_ & 1 } 0 .. $#qis;
+		my %count;
+		for my $row (0 .. $rows - 1)
+		{
+			next if grep { !defined $seen->{of}{$_}[$row][1] } @columns;
+			$count{ join ',', map { $seen->{of}{$_}[$row][0] } @columns }++;
+		}
+		my $least = min(values %count) // $k;
+		return "k: a combination of " . @columns . " columns has $least rows, k = $k" if $least < $k;
 	}
 	return '';
 }

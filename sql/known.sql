@@ -1,0 +1,77 @@
+-- publishing against somebody who knows few columns of a person
+CREATE SCHEMA known_test;
+SET search_path = known_test, public;
+SET client_min_messages = warning;
+CREATE TABLE people AS SELECT 20 + i * i % 29 AS age, 'z' || (i * i + i) / 3 % 9 AS zip, CASE WHEN i % 3 = 0 THEN 'f' ELSE 'm' END AS sex,
+    CASE WHEN i % 11 > 0 THEN 'job ' || i * i * i / 7 % 5 END AS job, 'ill ' || i % 4 AS ill, i AS nr FROM generate_series(1, 300) AS i;
+
+-- what is rare in the target by plain SQL: every combination of at most n of the columns that is shown, blank cells aside
+CREATE FUNCTION shown(relation regclass, columns name[], n int) RETURNS TABLE (fewest bigint, sets bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    part name[];
+    found bigint;
+BEGIN
+    sets := 0;
+    FOR part IN WITH RECURSIVE sets AS (SELECT ARRAY[c] AS names, i FROM unnest(columns) WITH ORDINALITY AS u (c, i)
+        UNION ALL SELECT s.names || u.c, u.i FROM sets s, unnest(columns) WITH ORDINALITY AS u (c, i) WHERE u.i > s.i AND cardinality(s.names) < n)
+        SELECT s.names FROM sets s
+    LOOP
+        EXECUTE format('SELECT min(c) FROM (SELECT count(*) AS c FROM %s WHERE num_nulls(%s) = 0 GROUP BY %2$s) AS g', relation, (SELECT string_agg(quote_ident(c), ', ') FROM unnest(part) AS c)) INTO found;
+        fewest := least(fewest, found);
+        sets := sets + 1;
+    END LOOP;
+    RETURN NEXT;
+END $$;
+
+SELECT * FROM kanon_check('people', '{age,zip,sex,job}', 2, k => 4, missing => 'aside');
+SELECT count(*) AS patterns, sum(row_count) AS rows, sum(suppressed_cells) AS cells FROM kanon_pattern_guided('people', 'out', '{age,zip,sex,job}', 4, known_columns => 2, keep => '{ill}');
+SELECT * FROM shown('out', '{age,zip,sex,job}', 2);
+SELECT * FROM kanon_check('out', '{age,zip,sex,job}', 2, k => 4, missing => 'aside');
+-- somebody who knows more finds more
+SELECT fewest < 4 AS found FROM shown('out', '{age,zip,sex,job}', 3);
+-- what is shown is true: each row of the target is one of the source
+SELECT count(*) FROM out o WHERE NOT EXISTS (SELECT FROM people p WHERE p.ill = o.ill AND (o.age IS NULL OR o.age = p.age) AND (o.zip IS NULL OR o.zip = p.zip) AND (o.sex IS NULL OR o.sex = p.sex) AND (o.job IS NULL OR o.job = p.job));
+-- said with the table, and recorded
+SELECT regexp_replace(obj_description('out'::regclass), '; run .*', '') AS comment;
+SELECT options -> 'known_columns' AS known_columns, options -> 'combinations' AS combinations, k, class_min < k AS small_classes, suppressed_cells FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
+SELECT s ->> 'about' AS about, s ->> 'says' AS says FROM (SELECT jsonb_array_elements(kanon_report_data(max(run), read_target => true) -> 'statements') AS s FROM kanon_usefulness) AS x WHERE s ->> 'about' = 'promise';
+SELECT v ->> 'verdict' AS verdict, v ->> 'says' AS says FROM (SELECT jsonb_array_elements(kanon_report_data(max(run), read_target => true) -> 'verdicts') AS v FROM kanon_usefulness) AS x WHERE v ->> 'about' = 'quasi_identifiers';
+SELECT kanon_report_data(max(run)) ->> 'check' AS "check" FROM kanon_usefulness;
+
+-- weights: what may not be lost is worth more
+SELECT sum(suppressed_cells) AS cells FROM kanon_pattern_guided('people', 'heavy', '{age,zip,sex,job}', 4, known_columns => 2, weights => '{1,1,1,100}');
+SELECT (SELECT count(*) FROM heavy WHERE job IS NULL) < (SELECT count(*) FROM out WHERE job IS NULL) AS fewer_jobs;
+-- all columns known: every row shares what it shows with three others, and so does every part of it
+SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('people', 'whole', '{age,zip,sex,job}', 4, known_columns => 4);
+SELECT * FROM shown('whole', '{age,zip,sex,job}', 4);
+-- sets that are named
+SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('people', 'named', '{age,zip,sex,job}', 4, combinations => '{"age,job","zip,sex=25"}', mark => true);
+SELECT * FROM kanon_check('named', '{age,zip,sex,job}', NULL, 4, '{"age,job","zip,sex=25"}', missing => 'aside');
+SELECT regexp_replace(obj_description('named'::regclass), '; run .*', '') AS comment;
+SELECT s ->> 'says' AS says FROM (SELECT jsonb_array_elements(kanon_report_data(max(run)) -> 'statements') AS s FROM kanon_usefulness) AS x WHERE s ->> 'about' = 'promise';
+SELECT sum(suppressed_cells) AS cells FROM kanon_pattern_guided('people', NULL, '{age,zip,sex,job}', 4, known_columns => 1, combinations => '{"age,zip,sex,job=2"}', dry_run => true);
+-- nobody
+CREATE VIEW nobody AS SELECT * FROM people WHERE false;
+SELECT count(*) FROM kanon_pattern_guided('nobody', 'none', '{age,zip,sex,job}', 4, known_columns => 2);
+SELECT count(*) FROM none;
+-- a table that was changed later does not keep it any more
+UPDATE out SET zip = 'new' WHERE ctid = (SELECT min(ctid) FROM out);
+SELECT v ->> 'verdict' AS verdict, v ->> 'says' AS says FROM (SELECT jsonb_array_elements(kanon_report_data(min(run), read_target => true) -> 'verdicts') AS v FROM kanon_usefulness WHERE target LIKE '%out%') AS x WHERE v ->> 'about' = 'quasi_identifiers';
+
+-- errors
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 0);
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 3);
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, combinations => '{}');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, combinations => '{"age,job"}');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, method => 'ilp');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, patterns => '{*-}');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, rules => kanon_rules(never => '{age}'));
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, hierarchies => '{"age": {"interval": [10]}}');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, privacy => ARRAY[kanon_distinct_l('ill', 2)], keep => '{ill}');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, partition_by => 'zip');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, residual => 'drop');
+SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2}');
+SELECT kanon_frontier('people', '{age,zip}', '{2,4}', options => '{"known_columns": 2}');
+SELECT kanon_explain('people', '{age,zip}', 2, options => '{"combinations": ["age,zip"]}');
+\set VERBOSITY terse
+DROP SCHEMA known_test CASCADE;

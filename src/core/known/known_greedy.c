@@ -1,0 +1,440 @@
+/*
+ * known_greedy.c: blanks cells until no combination of the columns that somebody may know is rare.
+ *
+ * k^m-anonymity of tables: M. Terrovitis, N. Mamoulis, P. Kalnis, PVLDB 1, 2008; local suppression for attackers
+ * who know few columns: P.-P. de Wolf, "HiTaS"; A. Hundepool, L. Willenborg, "mu- and tau-Argus", 1996.
+ *
+ * A blank cell agrees with nothing.  So each row has to lose a cell of each rare combination that it has: a hitting
+ * set (V. Chvatal, "A greedy heuristic for the set-covering problem", 1979, takes what hits most for its weight).
+ * What a row loses makes combinations rarer in which it no longer is.  These are counted one by one, the
+ * rest of their rows loses a cell, and so on until nothing is rare.  In the end each
+ * blank cell is shown again that makes no rare combination.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "known/known.h"
+#include "known/known_release.h"
+#include "known/rare_list.h"
+#include "util/fault.h"
+
+#ifndef SET_WORK
+#define SET_WORK 160
+#define WALK_WORK 3
+#endif
+
+/* Cells that were blanked, of which combinations lost a row. */
+typedef struct LostCell
+{
+	uint32_t type;
+	int column;
+} LostCell;
+
+typedef struct Greedy
+{
+	const KanonProblem *problem;
+	const KanonKnown *known;
+	KanonPace pace;
+	KanonScratch scratch;
+	KanonShownCells cells;
+	KanonRareList list;
+	KanonStatus status; /* of what is found on the way */
+	LostCell *lost;     /* [nlost] */
+	size_t nlost, lost_room;
+	uint32_t *sets; /* [sets_room] of a row type */
+	size_t sets_room;
+	uint32_t *rest; /* row types that are left of a combination */
+	size_t rest_room;
+	uint64_t **followed; /* [ncolumns] blank cells of which no combination has to be counted any more */
+	KanonPattern over;   /* those of the row type that is looked at */
+	int column[KANON_LISTED_MOST]; /* of the set that is looked at */
+	KanonSample sample;            /* of its first two */
+} Greedy;
+
+static void
+fail(Greedy *g, KanonStatus status)
+{
+	if (g->status == KANON_OK)
+		g->status = status;
+}
+
+/* ---- a row type's hitting set ---- */
+
+static void
+lose(Greedy *g, uint32_t type, int column)
+{
+	if (!KANON_GROW(&g->scratch, &g->lost_room, g->nlost + 1, KANON_ARRAY(g->lost)))
+	{
+		fail(g, KANON_NO_MEMORY);
+		return;
+	}
+	kanon_cells_blank(&g->cells, type, column);
+	g->lost[g->nlost++] = (LostCell){type, column};
+}
+
+/* The column that is in most of the sets for its weight; of equal ones the value that most row types have. */
+static int
+best_column(const Greedy *g, uint32_t type, const uint32_t *hits)
+{
+	const KanonProblem *problem = g->problem;
+	double most = -1;
+	uint32_t frequent = 0;
+	int best = -1;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+	{
+		double weight = problem->columns[c].weight;
+		double worth = weight > 0 ? hits[c] / weight : hits[c] > 0 ? INFINITY : 0;
+		uint32_t n = g->cells.value[c][problem->columns[c].code[type]].n;
+
+		if (hits[c] > 0 && (worth > most || (worth == most && n > frequent)))
+		{
+			best = c;
+			most = worth;
+			frequent = n;
+		}
+	}
+	return best;
+}
+
+/* Takes the sets away that have no cell left to lose, one of which is that column's; counts the others. */
+static size_t
+sets_left(const Greedy *g, uint32_t type, uint32_t *sets, size_t n, uint32_t *hits)
+{
+	size_t left = 0;
+
+	memset(hits, 0, (size_t) g->problem->ncolumns * sizeof(uint32_t));
+	for (size_t i = 0; i < n; i++)
+	{
+		const KanonListedSet *set = &g->list.set[sets[i]];
+		int at = 0;
+
+		while (at < set->ncolumns && !kanon_cells_is_blank(&g->cells, type, set->column[at]))
+			at++;
+		if (at < set->ncolumns)
+			continue;
+		for (at = 0; at < set->ncolumns; at++)
+			hits[set->column[at]]++;
+		sets[left++] = sets[i];
+	}
+	return left;
+}
+
+static void
+hit_sets(Greedy *g, uint32_t type)
+{
+	uint32_t hits[KANON_MAX_COLUMNS];
+	size_t n;
+
+	while ((n = kanon_list_read(&g->list, type, g->sets, g->sets_room)) == g->sets_room)
+		if (!KANON_GROW(&g->scratch, &g->sets_room, g->sets_room + 1, KANON_ARRAY(g->sets)))
+		{
+			fail(g, KANON_NO_MEMORY);
+			return;
+		}
+	while (g->status == KANON_OK && (n = sets_left(g, type, g->sets, n, hits)) > 0)
+	{
+		if (kanon_stop(&g->pace, n * 4 + (uint64_t) g->problem->ncolumns))
+			fail(g, KANON_CANCELLED);
+		lose(g, type, best_column(g, type, hits));
+	}
+}
+
+/* Each row type loses a cell of each rare combination that is listed; the list is empty then. */
+static void
+hit_all(Greedy *g)
+{
+	for (uint32_t type = 0; type < g->problem->ntypes && g->status == KANON_OK; type++)
+		if (g->list.first[type] != 0)
+			hit_sets(g, type);
+	kanon_list_clear(&g->list, g->problem);
+}
+
+/* ---- what is rare ---- */
+
+static void
+list_rare(Greedy *g, const int *column, int ncolumns, const uint32_t *types, uint32_t ntypes)
+{
+	for (uint32_t i = 0; i < ntypes && g->status == KANON_OK; i++)
+	{
+		bool broken = false;
+
+		for (int c = 0; c < ncolumns && !broken; c++)
+			broken = kanon_cells_is_blank(&g->cells, types[i], column[c]);
+		if (broken || (kanon_list_set(&g->list, column, ncolumns) && kanon_list_add(&g->list, types[i])))
+			continue;
+		/* there is no more room: what is listed goes first */
+		if (kanon_list_is_empty(&g->list))
+			fail(g, KANON_NO_MEMORY);
+		hit_all(g);
+		i--;
+	}
+}
+
+static void
+visit_rare(void *arg, const KanonRare *rare)
+{
+	list_rare(arg, rare->column, rare->ncolumns, rare->type, rare->ntypes);
+}
+
+/* ---- what rows that lost a cell leave behind ---- */
+
+/* The rows that show what the row type has in the set; of each with two columns a sample is taken first. */
+static int64_t
+count_shown(Greedy *g, uint32_t type, int ncolumns, int64_t enough, uint32_t *types, uint32_t *ntypes)
+{
+	int64_t rows;
+
+	if (ncolumns < 2)
+		return kanon_cells_count(&g->cells, type, g->column, ncolumns, enough, types, ntypes);
+	if (ncolumns == 2)
+	{
+		rows = kanon_cells_sample(&g->cells, type, g->column, enough, &g->sample);
+		if (rows >= enough)
+			return rows;
+	}
+	return kanon_cells_count_more(&g->cells, &g->sample, type, g->column, ncolumns, enough, types, ntypes);
+}
+
+/* The rows that are left of a combination that the row type no longer shows; is there more to be looked at in larger sets? */
+static bool
+look_at_rest(Greedy *g, uint32_t type, int ncolumns, int64_t k)
+{
+	uint32_t n;
+	int64_t rows;
+
+	if (!KANON_GROW(&g->scratch, &g->rest_room, (size_t) (k < g->problem->ntypes ? k : g->problem->ntypes),
+					KANON_ARRAY(g->rest)))
+	{
+		fail(g, KANON_NO_MEMORY);
+		return false;
+	}
+	rows = count_shown(g, type, ncolumns, k, g->rest, &n);
+	if (kanon_stop(&g->pace, 16))
+		fail(g, KANON_CANCELLED);
+	if (rows >= k)
+		return true;
+	if (rows > 0)
+		list_rare(g, g->column, ncolumns, g->rest, n);
+	return false;
+}
+
+/* The same of all sets with the columns so far and further ones from `from` on. */
+static void
+look_at_larger(Greedy *g, uint32_t type, KanonPattern columns, int ncolumns, int from)
+{
+	if (ncolumns == KANON_LISTED_MOST || !kanon_known_beyond(g->known, columns, g->problem->ncolumns))
+		return;
+	for (int c = from; c < g->problem->ncolumns && g->status == KANON_OK; c++)
+	{
+		KanonPattern larger = columns;
+		int64_t k;
+
+		if (kanon_has(columns, c) || kanon_has(g->over, c))
+			continue;
+		kanon_add(&larger, c);
+		if ((k = kanon_known_k(g->known, larger)) == 0)
+			continue;
+		g->column[ncolumns] = c;
+		if (look_at_rest(g, type, ncolumns + 1, k))
+			look_at_larger(g, type, larger, ncolumns + 1, c + 1);
+	}
+}
+
+/* A set of which a row type lost several cells is looked at with the first. */
+static void
+look_at_lost(Greedy *g, LostCell lost)
+{
+	int64_t k = kanon_known_k(g->known, kanon_only(lost.column));
+
+	g->over = KANON_NONE;
+	for (int c = 0; c < g->problem->ncolumns; c++)
+		if ((g->followed[c][lost.type / 64] >> lost.type % 64 & 1) != 0)
+			kanon_add(&g->over, c);
+	g->column[0] = lost.column;
+	if (k > 0 && look_at_rest(g, lost.type, 1, k))
+		look_at_larger(g, lost.type, kanon_only(lost.column), 1, 0);
+	g->followed[lost.column][lost.type / 64] |= UINT64_C(1) << lost.type % 64;
+}
+
+/* Every rare combination of the table as it is shown now: no lost cell has to be followed then. */
+static void
+find_rare(Greedy *g)
+{
+	KanonProblem problem = *g->problem;
+	KanonKnown known = *g->known;
+
+	problem.time_limit = INFINITY;
+	known.missing = KANON_MISSING_VALUE; /* cells without one are blank */
+	known.blank = (const uint64_t *const *) g->cells.blank;
+	g->nlost = 0;
+	for (int c = 0; c < g->problem->ncolumns; c++)
+		memcpy(g->followed[c], g->cells.blank[c], g->cells.words * sizeof(uint64_t));
+	fail(g, kanon_rare_find(&problem, &known, visit_rare, g));
+	hit_all(g);
+}
+
+/*
+ * Is it less work to look at all combinations again?  A lost cell is in as many sets as the others are, by its column;
+ * a set costs some words, and in the walk some steps for each row type.
+ */
+static bool
+many_lost(const Greedy *g)
+{
+	double most = kanon_known_most(g->known, g->problem->ncolumns);
+
+	return (double) g->nlost * most * SET_WORK >
+		   (double) g->problem->ntypes * (double) g->problem->ncolumns * WALK_WORK;
+}
+
+/* Until nothing that lost a row is rare. */
+static void
+follow_losses(Greedy *g)
+{
+	while (g->status == KANON_OK && g->nlost > 0 && !FAULT(known_forgotten))
+	{
+		if (many_lost(g))
+		{
+			find_rare(g);
+			continue;
+		}
+		kanon_pace_phase(&g->pace, "blank cells");
+		for (size_t i = 0; i < g->nlost && g->status == KANON_OK; i++)
+			look_at_lost(g, g->lost[i]);
+		g->nlost = 0;
+		hit_all(g);
+	}
+}
+
+/* ---- giving back ---- */
+
+/* Has every combination with these columns, and further ones that the row type shows from `from` on, k rows with it? */
+static bool
+fits(Greedy *g, uint32_t type, KanonPattern columns, int ncolumns, int from)
+{
+	int64_t enough = kanon_known_k(g->known, columns) - g->problem->rows[type];
+
+	if (enough <= 0)
+		g->sample.n = 0, g->sample.all = false;
+	else if (count_shown(g, type, ncolumns, enough, NULL, NULL) < enough)
+		return false;
+	if (kanon_stop(&g->pace, 16))
+		fail(g, KANON_CANCELLED);
+	if (ncolumns == KANON_LISTED_MOST || !kanon_known_beyond(g->known, columns, g->problem->ncolumns))
+		return true;
+	for (int c = from; c < g->problem->ncolumns && g->status == KANON_OK; c++)
+	{
+		KanonPattern larger = columns;
+
+		if (kanon_has(columns, c) || kanon_has(g->over, c))
+			continue;
+		kanon_add(&larger, c);
+		g->column[ncolumns] = c;
+		if (kanon_known_k(g->known, larger) > 0 && !fits(g, type, larger, ncolumns + 1, c + 1))
+			return false;
+	}
+	return g->status == KANON_OK;
+}
+
+/* Shows what cells of the row type it can, those of most weight first. */
+static bool
+give_back(Greedy *g, uint32_t type)
+{
+	KanonPattern hidden = KANON_NONE;
+	bool any = false;
+
+	g->over = KANON_NONE;
+	for (int c = 0; c < g->problem->ncolumns; c++)
+	{
+		if (kanon_cells_is_blank(&g->cells, type, c))
+			kanon_add(&g->over, c);
+		if (kanon_cells_hides(&g->cells, type, c))
+			kanon_add(&hidden, c);
+	}
+	while (!kanon_is_none(hidden) && g->status == KANON_OK)
+	{
+		int heaviest = -1;
+
+		KANON_EACH (c, hidden)
+			if (heaviest < 0 || g->problem->columns[c].weight > g->problem->columns[heaviest].weight)
+				heaviest = c;
+		kanon_remove(&hidden, heaviest);
+		kanon_remove(&g->over, heaviest);
+		g->column[0] = heaviest;
+		if (fits(g, type, kanon_only(heaviest), 1, 0))
+		{
+			kanon_cells_show(&g->cells, type, heaviest);
+			any = true;
+		}
+		else
+			kanon_add(&g->over, heaviest);
+	}
+	return any;
+}
+
+/* What is shown again makes combinations more frequent: others may follow. */
+static void
+give_all_back(Greedy *g)
+{
+	bool any = true;
+
+	kanon_pace_phase(&g->pace, "cells shown again");
+	while (any && g->status == KANON_OK)
+	{
+		any = false;
+		for (uint32_t type = 0; type < g->problem->ntypes && g->status == KANON_OK && !g->pace.late; type++)
+			any = give_back(g, type) || any;
+	}
+}
+
+/* ---- all of it ---- */
+
+static KanonStatus
+take_memory(Greedy *g)
+{
+	KanonStatus status;
+	size_t columns = (size_t) g->problem->ncolumns;
+
+	g->scratch.env = g->problem->env;
+	g->cells = (KanonShownCells){.problem = g->problem, .scratch = &g->scratch, .pace = &g->pace};
+	status = kanon_cells_open(&g->cells);
+	if (status == KANON_OK)
+		status = kanon_list_open(&g->list, g->problem, &g->scratch);
+	g->followed = kanon_take0(&g->scratch, columns, sizeof(uint64_t *));
+	for (size_t c = 0; c < columns && !g->scratch.failed; c++)
+	{
+		g->followed[c] = kanon_take(&g->scratch, g->cells.words, sizeof(uint64_t));
+		if (!g->scratch.failed && status == KANON_OK)
+			memcpy(g->followed[c], g->cells.blank[c], g->cells.words * sizeof(uint64_t));
+	}
+	return status == KANON_OK ? kanon_taken(&g->scratch) : status;
+}
+
+KanonStatus
+kanon_solve_known_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	Greedy g = {.problem = problem, .known = problem->known};
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	*report = (KanonReport){.lower_bound = -INFINITY};
+	if (problem->ntypes == 0)
+		return KANON_OK;
+	kanon_pace_limit(&g.pace, problem, "blank cells");
+	status = take_memory(&g);
+	fail(&g, status);
+	if (g.status == KANON_OK)
+		find_rare(&g);
+	if (g.status == KANON_OK)
+		follow_losses(&g);
+	kanon_list_clear(&g.list, problem);
+	if (g.status == KANON_OK)
+		give_all_back(&g);
+	report->stopped = g.pace.late;
+	if (g.status == KANON_OK)
+		fail(&g, kanon_known_release(&g.cells, release, report));
+	if (g.status != KANON_OK)
+		kanon_release_free(problem, release);
+	kanon_scratch_free(&g.scratch);
+	return g.status;
+}

@@ -1,0 +1,205 @@
+/*
+ * shown_cells.c: which cells are blank.  A value that many row types have has a bit for each row type that shows
+ * it, so that a combination of such values is counted by words.
+ */
+#include <string.h>
+
+#include "known/shown_cells.h"
+
+/* Row types of a value in a column, by the value. */
+static KanonStatus
+list_values(KanonShownCells *cells, int c)
+{
+	const KanonProblem *problem = cells->problem;
+	const KanonColumn *column = &problem->columns[c];
+	KanonValueShown *value = kanon_take0(cells->scratch, column->distinct, sizeof(KanonValueShown));
+	uint32_t *types = kanon_take(cells->scratch, problem->ntypes, sizeof(uint32_t));
+	uint32_t at = 0;
+
+	cells->value[c] = value;
+	if (cells->scratch->failed)
+		return KANON_NO_MEMORY;
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		value[column->code[i]].n++;
+	for (uint32_t v = 0; v < column->distinct; v++)
+	{
+		value[v].type = types + at;
+		at += value[v].n;
+		if (value[v].n > 2 * cells->words &&
+			(value[v].shown = kanon_take0(cells->scratch, cells->words, sizeof(uint64_t))) == NULL)
+			return KANON_NO_MEMORY;
+		value[v].n = 0;
+	}
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+	{
+		KanonValueShown *of = &value[column->code[i]];
+
+		of->type[of->n++] = i;
+		if (of->shown != NULL)
+			of->shown[i / 64] |= UINT64_C(1) << i % 64;
+	}
+	return kanon_stop(cells->pace, problem->ntypes) ? KANON_CANCELLED : KANON_OK;
+}
+
+KanonStatus
+kanon_cells_open(KanonShownCells *cells)
+{
+	const KanonProblem *problem = cells->problem;
+	size_t columns = (size_t) problem->ncolumns;
+	KanonStatus status;
+
+	cells->words = ((size_t) problem->ntypes + 63) / 64;
+	cells->blank = kanon_take0(cells->scratch, columns, sizeof(uint64_t *));
+	cells->value = kanon_take0(cells->scratch, columns, sizeof(KanonValueShown *));
+	status = kanon_taken(cells->scratch);
+	for (int c = 0; c < problem->ncolumns && status == KANON_OK; c++)
+	{
+		cells->blank[c] = kanon_take0(cells->scratch, cells->words, sizeof(uint64_t));
+		status = cells->blank[c] == NULL ? KANON_NO_MEMORY : list_values(cells, c);
+		if (status == KANON_OK && problem->columns[c].has_null)
+		{
+			const KanonValueShown *null = &cells->value[c][problem->columns[c].distinct - 1];
+
+			for (uint32_t i = 0; i < null->n; i++)
+				kanon_cells_blank(cells, null->type[i], c);
+		}
+	}
+	return status;
+}
+
+void
+kanon_cells_blank(KanonShownCells *cells, uint32_t type, int column)
+{
+	KanonValueShown *value = &cells->value[column][cells->problem->columns[column].code[type]];
+	uint64_t bit = UINT64_C(1) << type % 64;
+
+	cells->blank[column][type / 64] |= bit;
+	if (value->shown != NULL)
+		value->shown[type / 64] &= ~bit;
+}
+
+void
+kanon_cells_show(KanonShownCells *cells, uint32_t type, int column)
+{
+	KanonValueShown *value = &cells->value[column][cells->problem->columns[column].code[type]];
+	uint64_t bit = UINT64_C(1) << type % 64;
+
+	cells->blank[column][type / 64] &= ~bit;
+	if (value->shown != NULL)
+		value->shown[type / 64] |= bit;
+}
+
+/* One by one, from the value that the fewest have. */
+static int64_t
+count_listed(const KanonShownCells *cells, const KanonValueShown *rarest, uint32_t type, const int *column,
+			 int ncolumns, int64_t enough, uint32_t *types, uint32_t *ntypes)
+{
+	const KanonColumn *columns = cells->problem->columns;
+	int64_t rows = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < rarest->n && rows < enough; i++)
+	{
+		uint32_t other = rarest->type[i];
+		int at = 0;
+
+		while (at < ncolumns && columns[column[at]].code[other] == columns[column[at]].code[type] &&
+			   !kanon_cells_is_blank(cells, other, column[at]))
+			at++;
+		if (at < ncolumns)
+			continue;
+		rows += cells->problem->rows[other];
+		if (types != NULL && rows < enough)
+			types[n++] = other;
+	}
+	if (types != NULL)
+		*ntypes = n;
+	return rows;
+}
+
+int64_t
+kanon_cells_count(const KanonShownCells *cells, uint32_t type, const int *column, int ncolumns,
+				  int64_t enough, uint32_t *types, uint32_t *ntypes)
+{
+	const uint64_t *shown[KANON_MAX_COLUMNS];
+	const KanonValueShown *rarest = NULL;
+	int64_t rows = 0;
+	uint32_t n = 0;
+	int nshown = 0;
+
+	for (int i = 0; i < ncolumns; i++)
+	{
+		const KanonValueShown *value =
+			&cells->value[column[i]][cells->problem->columns[column[i]].code[type]];
+
+		if (rarest == NULL || value->n < rarest->n)
+			rarest = value;
+		if (value->shown != NULL)
+			shown[nshown++] = value->shown;
+	}
+	if (nshown < ncolumns)
+		return count_listed(cells, rarest, type, column, ncolumns, enough, types, ntypes);
+	for (size_t w = 0; w < cells->words && rows < enough; w++)
+	{
+		uint64_t all = shown[0][w];
+
+		for (int i = 1; i < nshown; i++)
+			all &= shown[i][w];
+		for (; all != 0 && rows < enough; all &= all - 1)
+		{
+			uint32_t other = (uint32_t) (w * 64) + (uint32_t) __builtin_ctzll(all);
+
+			rows += cells->problem->rows[other];
+			if (types != NULL && rows < enough)
+				types[n++] = other;
+		}
+	}
+	if (types != NULL)
+		*ntypes = n;
+	return rows;
+}
+
+int64_t
+kanon_cells_sample(const KanonShownCells *cells, uint32_t type, const int *column, int64_t enough,
+				   KanonSample *sample)
+{
+	int64_t most = enough > KANON_SAMPLED ? enough : KANON_SAMPLED;
+	int64_t rows;
+
+	sample->n = 0;
+	sample->all = false;
+	if (most > KANON_SAMPLED)
+		return kanon_cells_count(cells, type, column, 2, enough, NULL, NULL);
+	rows = kanon_cells_count(cells, type, column, 2, most, sample->type, &sample->n);
+	sample->all = rows < most;
+	return rows;
+}
+
+int64_t
+kanon_cells_count_more(const KanonShownCells *cells, const KanonSample *sample, uint32_t type,
+					   const int *column, int ncolumns, int64_t enough, uint32_t *types, uint32_t *ntypes)
+{
+	const KanonColumn *columns = cells->problem->columns;
+	int64_t rows = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < sample->n && rows < enough; i++)
+	{
+		uint32_t other = sample->type[i];
+		int at = 2;
+
+		while (at < ncolumns && columns[column[at]].code[other] == columns[column[at]].code[type] &&
+			   !kanon_cells_is_blank(cells, other, column[at]))
+			at++;
+		if (at < ncolumns)
+			continue;
+		rows += cells->problem->rows[other];
+		if (types != NULL && rows < enough)
+			types[n++] = other;
+	}
+	if (rows < enough && !sample->all)
+		return kanon_cells_count(cells, type, column, ncolumns, enough, types, ntypes);
+	if (types != NULL)
+		*ntypes = n;
+	return rows;
+}

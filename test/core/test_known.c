@@ -1,0 +1,295 @@
+/*
+ * test_known.c: releases against somebody who knows few columns: the promise by its definition, nothing blank that
+ * could be shown, and the least of all on tables so small that every release can be tried.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "known/known.h"
+
+#define MOST_COLUMNS 6
+#define MOST_ROWS 60
+#define MOST_SETS 2
+
+typedef struct Case
+{
+	Host host;
+	KanonProblem *problem;
+	KanonColumn columns[MOST_COLUMNS];
+	KanonKnownSet sets[MOST_SETS];
+	KanonKnown known;
+	bool shown[MOST_ROWS][MOST_COLUMNS]; /* by row type */
+} Case;
+
+static void
+case_init(Case *self, uint64_t *random, size_t most_rows, int most_columns, bool weights)
+{
+	uint32_t code[MOST_ROWS * MOST_COLUMNS];
+	size_t nrows = 1 + random_below(random, (uint32_t) most_rows);
+	int ncolumns = 1 + (int) random_below(random, (uint32_t) most_columns);
+
+	memset(self, 0, sizeof(*self));
+	host_init(&self->host);
+	for (int c = 0; c < ncolumns; c++)
+	{
+		uint32_t values = 1 + random_below(random, 4);
+
+		for (size_t r = 0; r < nrows; r++)
+			code[r * (size_t) ncolumns + (size_t) c] = random_below(random, values);
+	}
+	self->problem = problem_from_codes(&self->host, code, nrows, ncolumns, 2 + random_below(random, 3));
+	self->problem->time_limit = INFINITY;
+	self->problem->residual = KANON_RESIDUAL_SUPPRESS;
+	memcpy(self->columns, self->problem->columns, (size_t) ncolumns * sizeof(KanonColumn));
+	for (int c = 0; c < ncolumns; c++)
+	{
+		self->columns[c].has_null = random_below(random, 3) == 0;
+		if (weights)
+			self->columns[c].weight = random_below(random, 4);
+	}
+	self->known = (KanonKnown){.most = 1 + (int) random_below(random, 3),
+							   .k = self->problem->k,
+							   .sets = self->sets,
+							   .missing = KANON_MISSING_ASIDE};
+	self->known.nsets = (int) random_below(random, MOST_SETS + 1);
+	for (int s = 0; s < self->known.nsets; s++)
+		self->sets[s] =
+			(KanonKnownSet){random_columns(random, ncolumns), 2 + (int64_t) random_below(random, 4)};
+}
+
+static KanonStatus
+solve(Case *self, KanonRelease *release, KanonReport *report)
+{
+	KanonProblem problem = *self->problem;
+
+	problem.columns = self->columns;
+	problem.known = &self->known;
+	return kanon_solve_known_greedy(&problem, release, report);
+}
+
+static void
+case_free(Case *self, KanonRelease *release)
+{
+	kanon_release_free(self->problem, release);
+	assert_int_equal(self->host.blocks, 0);
+	problem_free(self->problem);
+}
+
+static bool
+is_null(const Case *self, uint32_t type, int c)
+{
+	return self->columns[c].has_null && self->columns[c].code[type] == self->columns[c].distinct - 1;
+}
+
+/* What is shown of each row type, which has one flow; cells show the source's values. */
+static void
+read_release(Case *self, const KanonRelease *release)
+{
+	assert_int_equal(release->nflows, self->problem->ntypes);
+	for (size_t f = 0; f < release->nflows; f++)
+	{
+		const KanonFlow *flow = &release->flows[f];
+
+		assert_int_equal(flow->rows, self->problem->rows[flow->type]);
+		for (int c = 0; c < self->problem->ncolumns; c++)
+		{
+			KanonCell cell = release->cells[flow->class_ * (size_t) self->problem->ncolumns + (size_t) c];
+
+			self->shown[flow->type][c] = cell.show == KANON_SHOW_VALUE && !is_null(self, flow->type, c);
+			if (cell.show == KANON_SHOW_VALUE)
+				assert_int_equal(cell.code, self->columns[c].code[flow->type]);
+			else
+				assert_false(is_null(self, flow->type, c));
+		}
+	}
+}
+
+static int64_t
+wanted(const Case *self, unsigned set)
+{
+	int64_t k = __builtin_popcount(set) <= self->known.most ? self->known.k : 0;
+
+	for (int s = 0; s < self->known.nsets; s++)
+		if ((set & ~self->sets[s].columns.word[0]) == 0 && self->sets[s].k > k)
+			k = self->sets[s].k;
+	return k;
+}
+
+/* Does each combination that this row type shows have enough rows? */
+static bool
+keeps(const Case *self, uint32_t type)
+{
+	for (unsigned set = 1; set < 1U << self->problem->ncolumns; set++)
+	{
+		int64_t rows = 0;
+		bool whole = true;
+
+		for (int c = 0; c < self->problem->ncolumns; c++)
+			whole = whole && ((set >> c & 1) == 0 || self->shown[type][c]);
+		if (!whole || wanted(self, set) == 0)
+			continue;
+		for (uint32_t other = 0; other < self->problem->ntypes; other++)
+		{
+			bool same = true;
+
+			for (int c = 0; c < self->problem->ncolumns && same; c++)
+				same = (set >> c & 1) == 0 ||
+					   (self->shown[other][c] && self->columns[c].code[other] == self->columns[c].code[type]);
+			rows += same ? self->problem->rows[other] : 0;
+		}
+		if (rows < wanted(self, set))
+			return false;
+	}
+	return true;
+}
+
+static bool
+all_keep(const Case *self)
+{
+	for (uint32_t type = 0; type < self->problem->ntypes; type++)
+		if (!keeps(self, type))
+			return false;
+	return true;
+}
+
+static double
+cost(const Case *self)
+{
+	double sum = 0;
+
+	for (uint32_t type = 0; type < self->problem->ntypes; type++)
+		for (int c = 0; c < self->problem->ncolumns; c++)
+			if (!self->shown[type][c] && !is_null(self, type, c))
+				sum += self->columns[c].weight * (double) self->problem->rows[type];
+	return sum;
+}
+
+/* No blank cell could be shown, all others as they are. */
+static void
+check_greatest(Case *self)
+{
+	for (uint32_t type = 0; type < self->problem->ntypes; type++)
+		for (int c = 0; c < self->problem->ncolumns; c++)
+			if (!self->shown[type][c] && !is_null(self, type, c))
+			{
+				self->shown[type][c] = true;
+				assert_false(keeps(self, type));
+				self->shown[type][c] = false;
+			}
+}
+
+static void
+test_promise(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(2000); i++)
+	{
+		uint64_t random = 48000 + (uint64_t) i;
+		Case self;
+		KanonRelease release;
+		KanonReport report;
+
+		case_init(&self, &random, MOST_ROWS, MOST_COLUMNS, i % 2 == 0);
+		assert_int_equal(solve(&self, &release, &report), KANON_OK);
+		read_release(&self, &release);
+		assert_true(all_keep(&self));
+		assert_true(fabs(report.cost - cost(&self)) < 1e-6);
+		check_greatest(&self);
+		case_free(&self, &release);
+	}
+}
+
+/* Every release of a tiny table: a bit for each cell. */
+static double
+least_cost(Case *self)
+{
+	int n = self->problem->ncolumns, cells = (int) self->problem->ntypes * n;
+	double least = INFINITY;
+
+	for (unsigned blank = 0; blank < 1U << cells; blank++)
+	{
+		double sum;
+
+		for (int i = 0; i < cells; i++)
+			self->shown[i / n][i % n] = (blank >> i & 1) == 0 && !is_null(self, (uint32_t) (i / n), i % n);
+		sum = cost(self);
+		if (sum < least && all_keep(self))
+			least = sum;
+	}
+	return least;
+}
+
+static void
+test_least(void **state)
+{
+	double all = 0, least = 0;
+
+	(void) state;
+	for (int i = 0; i < cases(400); i++)
+	{
+		uint64_t random = 90210 + (uint64_t) i;
+		Case self;
+		KanonRelease release;
+		KanonReport report;
+		double found;
+
+		case_init(&self, &random, 8, 3, i % 2 == 0);
+		assert_int_equal(solve(&self, &release, &report), KANON_OK);
+		if (self.problem->ntypes * (uint32_t) self.problem->ncolumns <= 15)
+		{
+			found = least_cost(&self);
+			assert_true(report.cost >= found - 1e-9);
+			all += report.cost;
+			least += found;
+		}
+		case_free(&self, &release);
+	}
+	print_message("greedy costs %g, the least is %g: %.1f %% more\n", all, least, 100 * (all / least - 1));
+	assert_true(all <= 1.1 * least);
+}
+
+static void
+test_failures(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(20); i++)
+		for (int how = 0; how < 2; how++)
+		{
+			Failure failure = {.how = how == 0 ? KANON_NO_MEMORY : KANON_CANCELLED};
+
+			while (fails_again(&failure))
+			{
+				uint64_t random = 5500 + (uint64_t) i;
+				Case self;
+				KanonRelease release;
+				KanonReport report;
+
+				case_init(&self, &random, MOST_ROWS, MOST_COLUMNS, true);
+				fail_at(&self.host, &failure);
+				failure.status = solve(&self, &release, &report);
+				if (failure.status == KANON_OK)
+				{
+					read_release(&self, &release);
+					assert_true(all_keep(&self));
+				}
+				case_free(&self, &release);
+			}
+		}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_promise),
+		cmocka_unit_test(test_least),
+		cmocka_unit_test(test_failures),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
