@@ -1,8 +1,10 @@
 #!/usr/bin/perl
 # hostile.pl: two roles and a superuser against each other, by generated steps, against the
 # server that PGHOST and so on point at.  The roles publish, replace what records and definitions
-# name by traps, rename, lock, grant, edit definitions and histories; the superuser, too, hands
-# tables from one to the other.  All of them refresh, alter, drop, and ask for pages and lists.
+# name by traps, rename, lock, grant, put policies on, edit definitions and histories, and fill their schemas,
+# which others have in their search_path, with operators, functions and types; the superuser, too, hands
+# tables from one to the other.  All of them refresh, alter, drop, ask for pages and lists, check, attack and pay.  Some
+# traps are set while others ask: in a transaction that stays open, or in the middle of the call.
 #
 #   dev/with-server test/fuzz/hostile.pl --steps 2000 --seed 1
 #
@@ -14,6 +16,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use DBI;
+use DBD::Pg ':async';
 use Getopt::Long;
 use Time::HiRes qw(time);
 use Fuzz::Random;
@@ -53,6 +56,12 @@ foreach my $role (@roles)
 	{
 		$setup->do("SET ROLE $role; CREATE FUNCTION $role.$form LANGUAGE plpgsql COST 0.0001 AS \$\$ BEGIN IF current_user <> '$role' THEN RAISE WARNING 'sprung: code of $role as %', current_user; END IF; RETURN true; END \$\$; RESET ROLE");
 	}
+	# what fits kanon's queries better than pg_catalog's, or comes before it in a search_path
+	$setup->do("SET ROLE $role; CREATE FUNCTION $role.planted(anyelement, anyelement) RETURNS bool LANGUAGE sql AS \$\$ SELECT $role.trap() \$\$;"
+		  . join('', map { "CREATE FUNCTION $role.planted($_) RETURNS bool LANGUAGE sql AS \$\$ SELECT $role.trap() \$\$;" } 'int, bigint', 'bigint, int', 'name, text', 'text, name', '"char", text', 'oid, regclass')
+		  . join('', map { my $o = $_; map { "CREATE OPERATOR $role.$o (PROCEDURE = $role.planted, LEFTARG = $_->[0], RIGHTARG = $_->[1]);" } [ 'anyelement', 'anyelement' ], [ 'int', 'bigint' ], [ 'bigint', 'int' ], [ 'name', 'text' ], [ 'text', 'name' ], [ '"char"', 'text' ], [ 'oid', 'regclass' ] } '=', '<>', '<', '>', '<=', '>=')
+		  . join('', map { "CREATE FUNCTION $role.$_ LANGUAGE plpgsql AS \$\$ BEGIN PERFORM $role.trap(); RETURN NULL; END \$\$;" } 'sum(int) RETURNS bigint', 'format(text, name) RETURNS text', 'concat(text) RETURNS text', 'quote_ident(name) RETURNS text', 'pg_get_userbyid(bigint) RETURNS name')
+		  . "CREATE DOMAIN $role.text AS pg_catalog.text CHECK ($role.trap()); CREATE DOMAIN $role.jsonb AS pg_catalog.jsonb CHECK ($role.trap()); CREATE DOMAIN $role.word AS pg_catalog.int4; RESET ROLE");
 	# by whom nobody is granted anything
 	$setup->do("SET ROLE $role; CREATE TABLE $role.secret AS SELECT 'SECRET-OF-$role'::text AS note, i % 5 AS a, i % 3 AS b, i AS id FROM generate_series(1, 60) i; RESET ROLE");
 }
@@ -70,6 +79,9 @@ my %traps = (
 	policy => 'ALTER TABLE %1$s ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON %1$s USING (%3$s.trap())',
 	index => 'CREATE INDEX ON %1$s ((1)) WHERE %3$s.folded(1)',
 	expression => 'CREATE INDEX ON %1$s ((%3$s.folded(2)))',
+	domain => 'CREATE INDEX ON %1$s ((1::%3$s.word)); ALTER DOMAIN %3$s.word DROP CONSTRAINT IF EXISTS c; ALTER DOMAIN %3$s.word ADD CONSTRAINT c CHECK (%3$s.folded(6)) NOT VALID',
+	cast_view => 'ALTER TABLE %1$s RENAME TO %2$s_was; CREATE VIEW %1$s AS SELECT * FROM %3$s.%2$s_was WHERE id::%3$s.word > 0',
+	forced => 'ALTER TABLE %1$s ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY; DROP POLICY IF EXISTS q ON %1$s; CREATE POLICY q ON %1$s TO PUBLIC USING (%3$s.trap()) WITH CHECK (%3$s.trap())',
 	check => 'ALTER TABLE %1$s ADD CHECK (%3$s.folded(4))',
 	statistics => 'CREATE STATISTICS %3$s.%2$s_stats ON (%3$s.folded(3)), a FROM %1$s',
 	child => 'CREATE TABLE %3$s.%2$s_child () INHERITS (%1$s); CREATE INDEX ON %3$s.%2$s_child ((1)) WHERE %3$s.folded(5)',
@@ -127,7 +139,7 @@ sub page
 
 sub list
 {
-	return 'SELECT l::text FROM kanon.' . pick(qw(kanon_usefulness kanon_columns kanon_equivalence_classes kanon_run_relations kanon_class_sizes kanon_run_risk kanon_publications kanon_releases kanon_progress kanon_budget kanon_budget_answers kanon_publication_status())) . ' AS l LIMIT 200';
+	return 'SELECT l::pg_catalog.text FROM kanon.' . pick(qw(kanon_usefulness kanon_columns kanon_equivalence_classes kanon_run_relations kanon_class_sizes kanon_run_risk kanon_publications kanon_releases kanon_progress kanon_budget kanon_budget_answers kanon_publication_status())) . ' AS l LIMIT 200';
 }
 
 # A step: who, the statement, and whether somebody else's lock may not stop it.
@@ -143,14 +155,14 @@ sub step
 	return @{ pick(
 		([ $role, publication($role), 0 ]) x 4,
 		[ $role, "SELECT kanon.kanon_create_publication('$p', '$role.src', '{a,b}', 3, options => '" . pick('{"keep": ["s"]}', '{}', qq({"hierarchies": {"a": "$other{$role}.levels"}})) . "'" . pick('', ", key => 'id', keep_releases => 3", ', stable => true') . ')', 0 ],
-		([ $who, "SELECT r::text FROM kanon.kanon_refresh('" . ($who eq 'postgres' ? $any : $p) . "') AS r", 0 ]) x 2,
+		([ $who, "SELECT r::pg_catalog.text FROM kanon.kanon_refresh('" . ($who eq 'postgres' ? $any : $p) . "') AS r", 0 ]) x 2,
 		[ $who, 'CALL kanon.kanon_refresh_all()', 0 ],
 		[ $who, "SELECT kanon.kanon_alter_publication('$p', k => " . pick(2, 3, 5) . ')', 0 ],
 		[ chance(0.2) ? 'postgres' : $role, "SELECT kanon.kanon_drop_publication('" . (chance(0.3) ? $any : $p) . "')", 0 ],
 		([ $who, page(), 1 ]) x 5,
 		([ $who, list(), 1 ]) x 4,
-		[ $who, "SELECT c::text FROM kanon.kanon_compare_releases('" . ($who eq 'postgres' ? $any : $p) . "', 1, 2) AS c", 0 ],
-		[ $who, "SELECT s::text FROM kanon.kanon_publication_status('$any') AS s", 0 ],
+		[ $who, "SELECT c::pg_catalog.text FROM kanon.kanon_compare_releases('" . ($who eq 'postgres' ? $any : $p) . "', 1, 2) AS c", 0 ],
+		[ $who, "SELECT s::pg_catalog.text FROM kanon.kanon_publication_status('$any') AS s", 0 ],
 		([ $role, sprintf($traps{ pick(sort keys %traps) }, $table, $bare, $role), 0 ]) x 3,
 		# and a plain one again
 		([ $role, "DO \$\$ BEGIN " . join(' ', map { "BEGIN DROP $_ $table CASCADE; EXCEPTION WHEN others THEN NULL; END;" } 'TABLE', 'VIEW') . " END \$\$; " . plain($role, $bare), 0 ]) x 5,
@@ -164,11 +176,21 @@ sub step
 		[ $role, 'REVOKE SELECT ON ' . pick("$role.pop", "$role.levels") . " FROM $other{$role}", 0 ],
 		([ $role, definition_edit($role), 0 ]) x 2,
 		[ $role, history_edit($role), 0 ],
-		[ $role, "CREATE TABLE $role.fake (name text, published regclass, source regclass, history regclass, solver text, quasi_identifiers name[], k bigint, options kanon.kanon_options, keep_releases int, stable boolean, protect_successive boolean, key text); "
+		[ $role, "CREATE TABLE $role.fake (name pg_catalog.text, published regclass, source regclass, history regclass, solver pg_catalog.text, quasi_identifiers name[], k bigint, options kanon.kanon_options, keep_releases int, stable boolean, protect_successive boolean, key pg_catalog.text); "
 			. "INSERT INTO $role.fake VALUES ('$other{$role}.p1', to_regclass('$other{$role}.p1'), to_regclass('$other{$role}.src'), to_regclass('$other{$role}.p1_history'), 'pattern_guided', '{a,b}', 2, '{}', 1, false, false, NULL)", 0 ],
 		[ $role, "DROP TABLE IF EXISTS $role.fake", 0 ],
-		[ $role, 'SELECT n::text FROM kanon.' . pick("kanon_check('" . name_of($other{$role}) . "', '{a,b}') AS n", "kanon_risk('" . name_of($other{$role}) . "', '{a,b}') AS n", "kanon_suggest('" . name_of($other{$role}) . "') AS n"), 0 ],
-		[ 'postgres', 'SELECT n::text FROM kanon.' . pick("kanon_check('" . name_of($role) . "', '{a,b}') AS n", "kanon_frontier('" . name_of($role) . "', '{a,b}', '{2,3}') AS n", "kanon_suggest('" . name_of($role) . "') AS n", "kanon_compare('$role.src', '$role.t1', '{a,b}') AS n"), 0 ],
+		[ $role, 'SELECT n::pg_catalog.text FROM kanon.' . pick("kanon_check('" . name_of($other{$role}) . "', '{a,b}') AS n", "kanon_risk('" . name_of($other{$role}) . "', '{a,b}') AS n", "kanon_suggest('" . name_of($other{$role}) . "') AS n"), 0 ],
+		[ 'postgres', 'SELECT n::pg_catalog.text FROM kanon.' . pick("kanon_check('" . name_of($role) . "', '{a,b}') AS n", "kanon_frontier('" . name_of($role) . "', '{a,b}', '{2,3}') AS n", "kanon_suggest('" . name_of($role) . "') AS n", "kanon_compare('$role.src', '$role.t1', '{a,b}') AS n"), 0 ],
+		[ $role, pick("ALTER TABLE $table DISABLE ROW LEVEL SECURITY", "ALTER TABLE $table NO FORCE ROW LEVEL SECURITY", "DROP POLICY IF EXISTS p ON $table", "CREATE POLICY r ON $table TO $other{$role} USING (true)"), 0 ],
+		[ $role, 'GRANT ' . pick('INSERT, UPDATE, DELETE', 'TRUNCATE, REFERENCES', 'ALL') . " ON $role.levels TO " . pick($other{$role}, 'PUBLIC'), 0 ],
+		[ $role, "REVOKE ALL ON $role.levels FROM PUBLIC, $other{$role}", 0 ],
+		[ $role, "ALTER DEFAULT PRIVILEGES IN SCHEMA $role " . pick("GRANT INSERT, UPDATE ON TABLES TO $other{$role}", "REVOKE ALL ON TABLES FROM $other{$role}"), 0 ],
+		([ pick(@roles, 'postgres'), 'SET search_path = ' . pick("$role, pg_catalog", "$role, public", "$other{$role}, $role, pg_catalog, public", '"$user", public'), 0 ]) x 2,
+		[ $who, "SELECT a::pg_catalog.text FROM kanon.kanon_attack('$role.src', '" . name_of($role) . "', 'id', '{a,b}') AS a", 0 ],
+		[ $role, pick("SELECT kanon.kanon_set_budget('$role.pop', 1000, role => '$other{$role}')", "SELECT d::pg_catalog.text FROM kanon.kanon_dp('" . name_of(pick(@roles)) . "', 'count', 0.1) AS d"), 0 ],
+		[ $who, 'SELECT kanon.' . pick("kanon_hierarchy_interval('" . name_of($other{$role}) . "', 'a', '$role.levels', '{2}', replace => true)", "kanon_hierarchy_from_fk('$role.src', 'a', '$role.levels', lookup => '" . name_of($other{$role}) . "', key => 'a', parent => 'b', replace => true)"), 0 ],
+		([ $role, 'hold ' . sprintf($traps{ pick(sort keys %traps) }, $table, $bare, $role), 0 ]) x 2,
+		([ $role, 'race ' . sprintf($traps{ pick(grep { !/child|statistics/ } sort keys %traps) }, $table, $bare, $role), 0 ]) x 3,
 		[ $role, "lock $table", 0 ],
 		([ $role, 'unlock', 0 ]) x 2) };
 }
@@ -203,6 +225,29 @@ sub run_statement
 	return ($text . join('', @said), $state, time - $begun);
 }
 
+# What somebody asks while a trap is set, at whatever moment of it: a page, what a superuser names, a refresh.
+sub race
+{
+	my ($role, $trap) = @_;
+	my $asker = chance(0.7) ? 'postgres' : $other{$role};
+	my $sql = pick(page(), "SELECT n::pg_catalog.text FROM kanon.kanon_check('" . name_of($role) . "', '{a,b}') AS n", "SELECT r::pg_catalog.text FROM kanon.kanon_refresh('" . ($asker eq 'postgres' ? pick(@roles) : $asker) . "." . pick('p1', 'p2') . "') AS r",
+		"SELECT count(*) FROM kanon.kanon_cluster('" . ($asker eq 'postgres' ? "$role.src" : "$asker.src") . "', NULL, '{a,b}', 3, privacy => ARRAY[kanon.kanon_k_map('$role.pop')], dry_run => true)");
+	my $dbh = $dbh{$asker} //= connected($asker);
+	my $setter = $dbh{"$role again"} //= connected($role);
+
+	@said = ();
+	$setter->do("SET lock_timeout = '200ms'");
+	my $sth = $dbh->prepare($sql, { pg_async => PG_ASYNC });
+	$sth->execute;
+	Time::HiRes::sleep(rand() * 0.02);
+	$setter->do($trap);
+	my $done = $dbh->pg_result;
+	my $state = $dbh->err ? $dbh->state : '';
+	my $text = join('', $dbh->errstr // '', @said);
+	$text .= join "\n", map { join '|', map { $_ // '' } @$_ } @{ $sth->fetchall_arrayref } if $state eq '' && $done;
+	return ($asker, $sql, $text, $state);
+}
+
 my $end = time + $option{seconds};
 while ($option{seconds} ? time < $end : ($count{steps} // 0) < $option{steps})
 {
@@ -213,12 +258,32 @@ while ($option{seconds} ? time < $end : ($count{steps} // 0) < $option{steps})
 	if ($sql =~ /^(un)?lock ?(.*)/)
 	{
 		my ($un, $table) = ($1, $2);
-		$holder{$role}->rollback if $holder{$role} && !$holder{$role}{AutoCommit};
+		if ($holder{$role} && !$holder{$role}{AutoCommit}) { $un && chance(0.5) ? $holder{$role}->commit : $holder{$role}->rollback; }
 		next if $un;
 		$holder{$role} //= connected($role);
 		$holder{$role}->begin_work;
 		$holder{$role}->do("SET LOCAL lock_timeout = '100ms'");
 		$holder{$role}->do("LOCK TABLE $table IN ACCESS EXCLUSIVE MODE") or $holder{$role}->rollback;
+		next;
+	}
+	if ($sql =~ /^hold (.*)/s)
+	{
+		$holder{$role}->rollback if $holder{$role} && !$holder{$role}{AutoCommit};
+		$holder{$role} //= connected($role);
+		$holder{$role}->begin_work;
+		$holder{$role}->do("SET LOCAL lock_timeout = '100ms'");
+		$holder{$role}->do($1) or $holder{$role}->rollback;
+		next;
+	}
+	if ($sql =~ /^race (.*)/s)
+	{
+		$_ && !$_->{AutoCommit} && $_->rollback foreach values %holder;
+		my ($asker, $asked, $text, $state) = race($role, $1);
+		$states{$state}++;
+		push @done, "  beside it $asker: $asked";
+		finding("$1 in a race with: $asked") if $text =~ /(sprung: code of \w+ as \w+)/;
+		finding("SQLSTATE $state, $text: $asked") if $state =~ $fault && $text !~ /sprung/;
+		last if ($failures // 0) >= $option{failures};
 		next;
 	}
 	# what may be stopped by a lock is not what is looked at
