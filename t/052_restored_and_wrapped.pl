@@ -81,6 +81,22 @@ is(as('hostile', "SELECT own.publish('evil.t')"), '42501', 'write only where the
 is(as('hostile', "CREATE TEMP TABLE src AS SELECT 1 AS a, 1 AS b; CREATE TEMP TABLE kanon_usefulness AS SELECT 1 AS run; SELECT own.publish('own.t2') > 0, own.fresh(), length(own.page()) > 1000"), 't|current|t', 'and read what the owner says, whatever is in their caller\'s pg_temp');
 is($node->safe_psql('lab', "SELECT tableowner FROM pg_tables WHERE tablename = 't2'"), 'owner', 'for the owner');
 
+# What is named to such a function is read with its owner's rights, and so run: it says that strangers' are not.
+is(as('owner', <<'E'), '1 column shown', 'functions that are told what to read');
+SELECT '1 column shown' WHERE kanon_describe('*-', '{a,b}') IS NOT NULL;
+CREATE FUNCTION own.sizes(what regclass) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp SET kanon.read_strangers = off AS $$ SELECT k FROM kanon_check(what, '{a,b}') $$;
+CREATE FUNCTION own.mapped(population regclass) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp SET kanon.read_strangers = off AS $$ SELECT count(*) FROM kanon_cluster('own.src', NULL, '{a,b}', 3, privacy => ARRAY[kanon_k_map(population)], dry_run => true) $$;
+E
+as('hostile', 'GRANT SELECT ON evil.src, evil.src_was TO owner');
+foreach my $call ("own.sizes('evil.src')", "own.mapped('evil.src')")
+{
+	my $said = said('hostile', "SET kanon.read_strangers = on; SELECT $call");
+
+	like($said, qr/ERROR:  relation evil\.src is not read: it is a view of another role/, "$call: not what its caller made");
+	unlike($said, qr/sprung/, 'nor run, whatever the caller has set');
+}
+is(as('hostile', "SELECT own.sizes('own.src')"), '20', 'and what is the owner\'s is');
+
 # ---- cancelling kanon_transactions ----
 
 $node->safe_psql('lab', "CREATE TABLE own.baskets AS SELECT i % 20000 AS id, (random() * 400)::int AS item FROM generate_series(1, 240000) i");

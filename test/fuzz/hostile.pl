@@ -52,9 +52,10 @@ $setup->do('CREATE SCHEMA kanon; CREATE EXTENSION kanon SCHEMA kanon; GRANT USAG
 foreach my $role (@roles)
 {
 	$setup->do("CREATE SCHEMA $role AUTHORIZATION $role; GRANT USAGE ON SCHEMA $role TO PUBLIC");
+	# (what it does itself means the same in everybody's search_path)
 	foreach my $form ("trap() RETURNS bool", "folded(int) RETURNS bool IMMUTABLE")
 	{
-		$setup->do("SET ROLE $role; CREATE FUNCTION $role.$form LANGUAGE plpgsql COST 0.0001 AS \$\$ BEGIN IF current_user <> '$role' THEN RAISE WARNING 'sprung: code of $role as %', current_user; END IF; RETURN true; END \$\$; RESET ROLE");
+		$setup->do("SET ROLE $role; CREATE FUNCTION $role.$form LANGUAGE plpgsql COST 0.0001 AS \$\$ BEGIN IF current_user OPERATOR(pg_catalog.<>) '$role'::pg_catalog.name THEN RAISE WARNING 'sprung: code of $role as %', current_user; END IF; RETURN true; END \$\$; RESET ROLE");
 	}
 	# what fits kanon's queries better than pg_catalog's, or comes before it in a search_path
 	$setup->do("SET ROLE $role; CREATE FUNCTION $role.planted(anyelement, anyelement) RETURNS bool LANGUAGE sql AS \$\$ SELECT $role.trap() \$\$;"
