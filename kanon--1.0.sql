@@ -605,6 +605,14 @@ AS 'MODULE_PATHNAME', 'kanon_describe';
 COMMENT ON FUNCTION @extschema@.kanon_describe(text, name[])
 IS 'says in words what a pattern suppresses';
 
+CREATE FUNCTION @extschema@.kanon_describe(pattern text, quasi_identifiers name[], levels jsonb)
+RETURNS text
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'kanon_describe';
+
+COMMENT ON FUNCTION @extschema@.kanon_describe(text, name[], jsonb)
+IS 'says in words what a pattern suppresses, with the names of levels from kanon_columns';
+
 /* ---- what workers of Citus do for a run: kanon's own queries call these ---- */
 
 CREATE FUNCTION @extschema@.kanon_place()

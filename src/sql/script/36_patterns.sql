@@ -41,3 +41,11 @@ AS 'MODULE_PATHNAME', 'kanon_describe';
 
 COMMENT ON FUNCTION @extschema@.kanon_describe(text, name[])
 IS 'says in words what a pattern suppresses';
+
+CREATE FUNCTION @extschema@.kanon_describe(pattern text, quasi_identifiers name[], levels jsonb)
+RETURNS text
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'kanon_describe';
+
+COMMENT ON FUNCTION @extschema@.kanon_describe(text, name[], jsonb)
+IS 'says in words what a pattern suppresses, with the names of levels from kanon_columns';
