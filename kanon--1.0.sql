@@ -12,6 +12,14 @@
 SET LOCAL search_path TO pg_catalog, pg_temp;
 
 /*
+ * What only kanon's own queries, views and pages call is out of everybody's sight, and
+ * nobody else can put anything beside it.  Servers with Citus have it, too.
+ */
+CREATE SCHEMA kanon_internal;
+GRANT USAGE ON SCHEMA kanon_internal TO PUBLIC;
+COMMENT ON SCHEMA kanon_internal IS 'functions behind those of kanon; nobody need call them';
+
+/*
  * The record of runs.  Written by the C functions as the owner of these tables;
  * everyone else sees them through the views below, each role its own runs.  No
  * foreign key between them: nothing else writes them.  They are not part of a
@@ -615,70 +623,70 @@ IS 'says in words what a pattern suppresses, with the names of levels from kanon
 
 /* ---- what workers of Citus do for a run: kanon's own queries call these ---- */
 
-CREATE FUNCTION @extschema@.kanon_place()
+CREATE FUNCTION kanon_internal.kanon_place()
 RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_place';
 
-COMMENT ON FUNCTION @extschema@.kanon_place()
+COMMENT ON FUNCTION kanon_internal.kanon_place()
 IS 'behind kanon.distribute: a random place for a row, from the operating system''s strong randomness';
 
-CREATE FUNCTION @extschema@.kanon_row_type(seed bigint, row_values record)
+CREATE FUNCTION kanon_internal.kanon_row_type(seed bigint, row_values record)
 RETURNS bytea
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_row_type';
 
-COMMENT ON FUNCTION @extschema@.kanon_row_type(bigint, record)
+COMMENT ON FUNCTION kanon_internal.kanon_row_type(bigint, record)
 IS 'behind kanon.distribute: a random lot, a hash of values, and the values themselves where the query has not met them before';
 
-CREATE FUNCTION @extschema@.kanon_row_type_hash(row_type bytea)
+CREATE FUNCTION kanon_internal.kanon_row_type_hash(row_type bytea)
 RETURNS bigint
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'kanon_row_type_hash';
 
-COMMENT ON FUNCTION @extschema@.kanon_row_type_hash(bytea)
+COMMENT ON FUNCTION kanon_internal.kanon_row_type_hash(bytea)
 IS 'behind kanon.distribute: the hash that kanon_row_type has behind the lot';
 
-CREATE FUNCTION @extschema@.kanon_row_type_lot(row_type bytea, shard integer)
+CREATE FUNCTION kanon_internal.kanon_row_type_lot(row_type bytea, shard integer)
 RETURNS bigint
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'kanon_row_type_lot';
 
-COMMENT ON FUNCTION @extschema@.kanon_row_type_lot(bytea, integer)
+COMMENT ON FUNCTION kanon_internal.kanon_row_type_lot(bytea, integer)
 IS 'behind kanon.distribute: the lot of a row, by which rows of a type are divided among classes';
 
 -- Both read a table, and are called IMMUTABLE all the same: Citus pushes down no other function in FROM. Which table, a column of its
 -- rows says, so that no planner knows what they give.
-CREATE FUNCTION @extschema@.kanon_shard_types(shard oid)
+CREATE FUNCTION kanon_internal.kanon_shard_types(shard oid)
 RETURNS SETOF record
 LANGUAGE C IMMUTABLE STRICT PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_shard_types';
 
-COMMENT ON FUNCTION @extschema@.kanon_shard_types(oid)
+COMMENT ON FUNCTION kanon_internal.kanon_shard_types(oid)
 IS 'behind kanon.distribute: how many rows of a table are of each row type, told once or a few times';
 
-CREATE FUNCTION @extschema@.kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}')
+CREATE FUNCTION kanon_internal.kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}')
 RETURNS SETOF record
 LANGUAGE C IMMUTABLE STRICT PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_shard_rows';
 
-COMMENT ON FUNCTION @extschema@.kanon_shard_rows(oid, integer, name[])
+COMMENT ON FUNCTION kanon_internal.kanon_shard_rows(oid, integer, name[])
 IS 'behind kanon.distribute: the rows of a table, those that are alike once or a few times, and how many they are; beside them values of kept columns, as kanon_sampled tells them';
 
-CREATE FUNCTION @extschema@.kanon_class_of(classes bytea, row_type bytea, shard integer)
+CREATE FUNCTION kanon_internal.kanon_class_of(classes bytea, row_type bytea, shard integer)
 RETURNS bigint
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'kanon_class_of';
 
-COMMENT ON FUNCTION @extschema@.kanon_class_of(bytea, bytea, integer)
+COMMENT ON FUNCTION kanon_internal.kanon_class_of(bytea, bytea, integer)
 IS 'behind kanon.distribute: the class that a row goes to, and its place among others';
 
-CREATE FUNCTION @extschema@.kanon_sampled(forgotten integer, kept_values record)
+CREATE FUNCTION kanon_internal.kanon_sampled(forgotten integer, kept_values record)
 RETURNS bytea
 LANGUAGE C STABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'kanon_sampled';
 
-COMMENT ON FUNCTION @extschema@.kanon_sampled(integer, record)
+COMMENT ON FUNCTION kanon_internal.kanon_sampled(integer, record)
 IS 'behind kanon.distribute: hashes of values of kept columns, of a sample of all that there are';
 
 /* ---- freeform generalisation: k matches for each row and record, no classes ---- */
@@ -1136,29 +1144,29 @@ AS 'MODULE_PATHNAME', 'kanon_compare_releases';
 COMMENT ON FUNCTION @extschema@.kanon_compare_releases(text, bigint, bigint)
 IS 'risk of two releases read together: persons hidden among fewer than k; persons who joined, left, moved or changed';
 
-CREATE FUNCTION @extschema@.kanon_publication_list()
+CREATE FUNCTION kanon_internal.kanon_publication_list()
 RETURNS TABLE (publication text, owner regrole, published regclass, source regclass, quasi_identifiers name[],
                k bigint, solver text, options jsonb, keep_releases int, stable boolean, protect_successive boolean,
                key text, release bigint, refreshed_at timestamptz, problem text, remedy text)
 LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_list';
 
-COMMENT ON FUNCTION @extschema@.kanon_publication_list() IS 'behind kanon_publications';
+COMMENT ON FUNCTION kanon_internal.kanon_publication_list() IS 'behind kanon_publications';
 
-CREATE FUNCTION @extschema@.kanon_release_list()
+CREATE FUNCTION kanon_internal.kanon_release_list()
 RETURNS TABLE (publication text, release bigint, started timestamptz, finished timestamptz, status text,
                row_count bigint, k bigint, cost float8, held_persons bigint, held_oldest bigint, smallest_difference bigint, error text,
                message text, detail text, hint text, relation regclass, checked timestamptz)
 LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_release_list';
 
-COMMENT ON FUNCTION @extschema@.kanon_release_list() IS 'behind kanon_releases';
+COMMENT ON FUNCTION kanon_internal.kanon_release_list() IS 'behind kanon_releases';
 
 CREATE VIEW @extschema@.kanon_publications WITH (security_barrier) AS
-SELECT * FROM @extschema@.kanon_publication_list();
+SELECT * FROM kanon_internal.kanon_publication_list();
 
 CREATE VIEW @extschema@.kanon_releases WITH (security_barrier) AS
-SELECT * FROM @extschema@.kanon_release_list();
+SELECT * FROM kanon_internal.kanon_release_list();
 
 GRANT SELECT ON @extschema@.kanon_publications, @extschema@.kanon_releases TO PUBLIC;
 
@@ -1198,15 +1206,15 @@ COMMENT ON COLUMN @extschema@.kanon_releases.hint IS 'the remedy';
 COMMENT ON COLUMN @extschema@.kanon_releases.relation IS 'the table of the release; NULL: it is dropped, failed or held';
 COMMENT ON COLUMN @extschema@.kanon_releases.checked IS 'when a refresh last found the source unchanged since; NULL: none has';
 
-CREATE FUNCTION @extschema@.kanon_progress_list()
+CREATE FUNCTION kanon_internal.kanon_progress_list()
 RETURNS TABLE (pid int, publication text, phase text, done bigint, total bigint, since timestamptz)
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_progress_list';
 
-COMMENT ON FUNCTION @extschema@.kanon_progress_list() IS 'behind kanon_progress';
+COMMENT ON FUNCTION kanon_internal.kanon_progress_list() IS 'behind kanon_progress';
 
 CREATE VIEW @extschema@.kanon_progress WITH (security_barrier) AS
-SELECT * FROM @extschema@.kanon_progress_list();
+SELECT * FROM kanon_internal.kanon_progress_list();
 
 GRANT SELECT ON @extschema@.kanon_progress TO PUBLIC;
 
@@ -1457,24 +1465,24 @@ IS 'SHA-256 of the rows of a relation as COPY writes them, sorted by their bytes
  * program, so that it can be compared with the table.
  */
 -- what the functions below are asked; before anything is looked at
-CREATE FUNCTION @extschema@.kanon_page_asked(frontier bigint[], threshold float8, metadata jsonb, methods text[])
+CREATE FUNCTION kanon_internal.kanon_page_asked(frontier bigint[], threshold float8, metadata jsonb, methods text[])
 RETURNS boolean
 LANGUAGE C STABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'kanon_page_asked';
 
-COMMENT ON FUNCTION @extschema@.kanon_page_asked(bigint[], float8, jsonb, text[])
+COMMENT ON FUNCTION kanon_internal.kanon_page_asked(bigint[], float8, jsonb, text[])
 IS 'behind kanon_report, kanon_report_data and kanon_explore: raises what is wrong with their arguments';
 
 /*
  * The page is about the record.  What a run has read and written is read again when the caller asks for that,
  * and only where it is still what the run has recorded, and nobody else's code can run.
  */
-CREATE FUNCTION @extschema@.kanon_recorded(relations jsonb)
+CREATE FUNCTION kanon_internal.kanon_recorded(relations jsonb)
 RETURNS TABLE (part text, name text, relation regclass, why_not text)
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_recorded';
 
-COMMENT ON FUNCTION @extschema@.kanon_recorded(jsonb)
+COMMENT ON FUNCTION kanon_internal.kanon_recorded(jsonb)
 IS 'behind kanon_report_data: relations as a run has recorded them, and why one of them is not to be read';
 
 CREATE FUNCTION @extschema@.kanon_report_data(
@@ -1525,7 +1533,7 @@ r AS (
                max(x.relation::oid) FILTER (WHERE x.part = 'beside')::regclass AS beside_now, max(x.why_not) FILTER (WHERE x.part = 'beside') AS beside_not,
                jsonb_object_agg(x.name, x.relation::oid) FILTER (WHERE x.part = 'option' AND x.relation IS NOT NULL) AS named_now,
                jsonb_object_agg(x.name, x.why_not) FILTER (WHERE x.part = 'option' AND x.why_not IS NOT NULL) AS named_not
-        FROM @extschema@.kanon_recorded((
+        FROM kanon_internal.kanon_recorded((
             SELECT jsonb_agg(jsonb_build_object('part', e.part, 'name', e.name, 'oid', e.relation::text, 'kind', e.kind, 'owner', e.owner::oid::text))
             FROM @extschema@.kanon_run_relations e
             WHERE e.run = u.run AND CASE e.part WHEN 'source' THEN kanon_report_data.compare OR kanon_report_data.frontier IS NOT NULL
@@ -1544,7 +1552,7 @@ r AS (
         SELECT l.release, l.status FROM @extschema@.kanon_releases l
         WHERE u.publication IS NOT NULL AND l.relation::oid = u.target_oid) p ON true
     WHERE u.run = kanon_report_data.run
-      AND @extschema@.kanon_page_asked(kanon_report_data.frontier, kanon_report_data.threshold, kanon_report_data.metadata, '{any}'::text[])),
+      AND kanon_internal.kanon_page_asked(kanon_report_data.frontier, kanon_report_data.threshold, kanon_report_data.metadata, '{any}'::text[])),
 columns AS (
     SELECT c.*, d.levels_shown, col_description(a.attrelid, a.attnum) AS comment,
            quote_ident(c.column_name) AS name
@@ -2185,7 +2193,7 @@ SELECT @extschema@.kanon_page(jsonb_build_object(
                   'without', (SELECT jsonb_agg(t.k ORDER BY t.k) FROM tried t WHERE t.series = s.series AND t.class_min IS NULL)) ORDER BY s.series)
               FROM (SELECT DISTINCT t.series, t.letter, t.what FROM tried t) s), '[]')))
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.oid = source AND @extschema@.kanon_page_asked(NULL::bigint[], 1::float8, NULL::jsonb, kanon_explore.methods);
+WHERE c.oid = source AND kanon_internal.kanon_page_asked(NULL::bigint[], 1::float8, NULL::jsonb, kanon_explore.methods);
 END;
 
 COMMENT ON FUNCTION @extschema@.kanon_explore(regclass, name[], bigint[], text[], jsonb[], name[], interval)

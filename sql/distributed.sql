@@ -435,7 +435,7 @@ SELECT name, meddled(:'call', 'packed', expression) FROM (VALUES
     (7, 'more than the values', '$1 || $1'),
     (8, 'more than a value', 'CASE WHEN octet_length($1) > 12 THEN set_byte(substr($1, 1, 20) || substr($1, 1, 1) || substr($1, 21), 15, 5) ELSE $1 END'),
     (9, 'less than nothing', $$CASE WHEN octet_length($1) > 12 THEN overlay($1 PLACING '\xfffffffe' FROM 13 FOR 4) ELSE $1 END$$),
-    (10, 'hashes of other values', 'overlay($1 PLACING int8send(public.kanon_row_type_hash($1) + 1) FROM 5 FOR 8)')) AS v (n, name, expression) ORDER BY n;
+    (10, 'hashes of other values', 'overlay($1 PLACING int8send(kanon_internal.kanon_row_type_hash($1) + 1) FROM 5 FOR 8)')) AS v (n, name, expression) ORDER BY n;
 -- two types with one hash: set aside again, under another seed
 TRUNCATE asked;
 SELECT meddled(:'call', 'packed', 'overlay($1 PLACING int8send(1) FROM 5 FOR 8)');
@@ -446,7 +446,7 @@ SELECT count(*) FROM (SELECT age, zip, diagnosis FROM far EXCEPT ALL SELECT age,
 CREATE TABLE hashes (n serial, hash bigint);
 CREATE FUNCTION alike(packed bytea) RETURNS bytea LANGUAGE plpgsql AS $$
 DECLARE
-    this bigint := public.kanon_row_type_hash(packed);
+    this bigint := kanon_internal.kanon_row_type_hash(packed);
 BEGIN
     INSERT INTO dist.hashes (hash) SELECT this WHERE this NOT IN (SELECT hash FROM dist.hashes);
     RETURN CASE WHEN (SELECT n = 2 FROM dist.hashes WHERE hash = this) THEN overlay(packed PLACING int8send((SELECT hash FROM dist.hashes WHERE n = 1)) FROM 5 FOR 8) ELSE packed END;
@@ -495,16 +495,16 @@ SELECT meddled('kanon_pattern_guided({}, ''{age}'', 20, keep => ''{diagnosis}'',
     'UPDATE @ SET age = 70 WHERE kanon_shard = (SELECT min(kanon_shard) FROM @ WHERE age = 22)']) AS statement;
 -- with what they say of kept columns, in a reading of its own (persons are counted) and beside rows: half of a value, and columns that are not there
 SELECT pg_get_functiondef(oid) AS right FROM pg_proc WHERE proname = 'kanon_sampled' \gset
-CREATE OR REPLACE FUNCTION public.kanon_sampled(forgotten integer, kept_values record) RETURNS bytea LANGUAGE internal STABLE PARALLEL SAFE AS 'int4send';
+CREATE OR REPLACE FUNCTION kanon_internal.kanon_sampled(forgotten integer, kept_values record) RETURNS bytea LANGUAGE internal STABLE PARALLEL SAFE AS 'int4send';
 SELECT said(:'visited', 'visits');
-CREATE OR REPLACE FUNCTION public.kanon_sampled(forgotten integer, kept_values record) RETURNS bytea LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$ BEGIN RETURN '\x000100000000'::bytea; END $$;
+CREATE OR REPLACE FUNCTION kanon_internal.kanon_sampled(forgotten integer, kept_values record) RETURNS bytea LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$ BEGIN RETURN '\x000100000000'::bytea; END $$;
 SELECT said(:'visited', 'visits');
 :right;
 SELECT said(:'visited', 'visits');
 SELECT pg_get_functiondef(oid) AS right FROM pg_proc WHERE proname = 'kanon_shard_rows' \gset
-CREATE OR REPLACE FUNCTION public.kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}') RETURNS SETOF record LANGUAGE sql IMMUTABLE AS $$ SELECT 20, 'z', 1, '\x0000'::bytea, 1::bigint $$;
+CREATE OR REPLACE FUNCTION kanon_internal.kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}') RETURNS SETOF record LANGUAGE sql IMMUTABLE AS $$ SELECT 20, 'z', 1, '\x0000'::bytea, 1::bigint $$;
 SELECT said(:'call');
-CREATE OR REPLACE FUNCTION public.kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}') RETURNS SETOF record LANGUAGE sql IMMUTABLE AS $$ SELECT 20, 'z', 1, '\x000100000000'::bytea, 1::bigint $$;
+CREATE OR REPLACE FUNCTION kanon_internal.kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}') RETURNS SETOF record LANGUAGE sql IMMUTABLE AS $$ SELECT 20, 'z', 1, '\x000100000000'::bytea, 1::bigint $$;
 SELECT said(:'call');
 :right;
 SELECT said(:'call');

@@ -29,7 +29,7 @@ END $$;
 CREATE TABLE functions AS
 SELECT p.proname, p.proargnames[1:p.pronargs] AS names, ARRAY(SELECT format_type(o, NULL) FROM unnest(p.proargtypes) WITH ORDINALITY AS a (o, n) ORDER BY n) AS types, p.pronargs - p.pronargdefaults AS needed, p.prokind
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'kanon'
-WHERE p.proname ~ '^kanon_' AND p.proretset IS NOT NULL AND p.prokind IN ('f', 'p') AND p.proargnames IS NOT NULL;
+WHERE p.proname ~ '^kanon_' AND pg_function_is_visible(p.oid) AND p.proretset IS NOT NULL AND p.prokind IN ('f', 'p') AND p.proargnames IS NOT NULL;
 CREATE TABLE usual (name text PRIMARY KEY, value text);
 INSERT INTO usual VALUES ('source', '''t'''), ('relation', '''t'''), ('target', '''no'''), ('quasi_identifiers', '''{age,zip}'''), ('k', '5'), ('ks', '''{2,5}'''), ('items', '''items'''), ('sensitive', '''{ill}'''), ('method', 'DEFAULT'),
     ('patterns', '''{--,*-,**}'''), ('publication', '''nobody'''), ('view', '''no'''), ('column_name', '''age'''), ('widths', '''{5,10}'''), ('sensitive_target', '''no_2'''), ('quasi_target', '''no'''), ('l', '2'), ('subject', '''id''');

@@ -15,6 +15,10 @@ WHERE obj_description(o.objid, (SELECT relname FROM pg_class WHERE oid = o.class
 AND o.classid IN ('pg_proc'::regclass, 'pg_class'::regclass)
 AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = o.objid AND o.classid = 'pg_class'::regclass AND c.relkind NOT IN ('r', 'v')) ORDER BY 1;
 
+-- what only kanon calls is not among the functions that \df lists, and nothing else is hidden
+SELECT p.oid::regprocedure FROM ours o JOIN pg_proc p ON o.classid = 'pg_proc'::regclass AND p.oid = o.objid
+WHERE pg_function_is_visible(p.oid) = (obj_description(p.oid, 'pg_proc') LIKE 'behind %');
+
 -- names of arguments, results and columns that need quotes
 SELECT what, name FROM (
     SELECT p.proname AS what, unnest(p.proargnames) AS name FROM ours o JOIN pg_proc p ON o.classid = 'pg_proc'::regclass AND p.oid = o.objid

@@ -151,66 +151,66 @@ DROP SCHEMA type_test CASCADE;
 DROP EXTENSION citext;
 
 -- what workers of Citus tell of row types: a lot, the hash that PostgreSQL has for such a record, and the values once
-SELECT kanon_row_type_hash(p) = hash_record_extended(ROW(a, b, c), 7) AS hash, octet_length(p) AS told
-FROM (SELECT *, kanon_row_type(7, ROW(a, b, c)) AS p FROM (VALUES (1, 'x', 1.0), (1, 'x', 1.0), (2, NULL, NULL), (1, 'x', 1.00), (2, NULL, NULL), (3, '', 'NaN')) v (a, b, c) OFFSET 0) AS t;
-SELECT count(DISTINCT substr(kanon_row_type(7, ROW(1)), 1, 4)) AS lots FROM generate_series(1, 3000);
+SELECT kanon_internal.kanon_row_type_hash(p) = hash_record_extended(ROW(a, b, c), 7) AS hash, octet_length(p) AS told
+FROM (SELECT *, kanon_internal.kanon_row_type(7, ROW(a, b, c)) AS p FROM (VALUES (1, 'x', 1.0), (1, 'x', 1.0), (2, NULL, NULL), (1, 'x', 1.00), (2, NULL, NULL), (3, '', 'NaN')) v (a, b, c) OFFSET 0) AS t;
+SELECT count(DISTINCT substr(kanon_internal.kanon_row_type(7, ROW(1)), 1, 4)) AS lots FROM generate_series(1, 3000);
 -- another seed is another hash, and all is told anew
-SELECT octet_length(kanon_row_type(i / 2, ROW('x'::text))) AS told FROM generate_series(1, 6) i;
-SELECT kanon_row_type(NULL, ROW(1)) IS NULL AS unseeded, kanon_row_type(7, NULL) IS NULL AS without, octet_length(kanon_row_type(7, ROW(NULL::int))) AS of_null;
+SELECT octet_length(kanon_internal.kanon_row_type(i / 2, ROW('x'::text))) AS told FROM generate_series(1, 6) i;
+SELECT kanon_internal.kanon_row_type(NULL, ROW(1)) IS NULL AS unseeded, kanon_internal.kanon_row_type(7, NULL) IS NULL AS without, octet_length(kanon_internal.kanon_row_type(7, ROW(NULL::int))) AS of_null;
 -- rows of other columns than the one before are others, with the same bytes as well
-SELECT kanon_row_type_hash(p) = hash_record_extended(r, 7) AS hash, octet_length(p) AS told
-FROM (SELECT *, kanon_row_type(7, r) AS p FROM (VALUES (1, ROW(1, 2)), (2, ROW(1, 2)), (3, ROW(1::int8, 2::int8)), (4, ROW(1, 2)), (5, ROW('x'::text))) v (i, r) ORDER BY i OFFSET 0) AS t;
+SELECT kanon_internal.kanon_row_type_hash(p) = hash_record_extended(r, 7) AS hash, octet_length(p) AS told
+FROM (SELECT *, kanon_internal.kanon_row_type(7, r) AS p FROM (VALUES (1, ROW(1, 2)), (2, ROW(1, 2)), (3, ROW(1::int8, 2::int8)), (4, ROW(1, 2)), (5, ROW('x'::text))) v (i, r) ORDER BY i OFFSET 0) AS t;
 -- of what is compressed, and out of line, as of what is not
 CREATE TEMP TABLE long_text AS SELECT repeat('x', 100000) AS t UNION ALL SELECT repeat('x', 100000);
 ALTER TABLE long_text ALTER t SET STORAGE EXTERNAL;
 INSERT INTO long_text SELECT * FROM long_text;
-SELECT octet_length(kanon_row_type(7, ROW(t))) AS told FROM long_text;
+SELECT octet_length(kanon_internal.kanon_row_type(7, ROW(t))) AS told FROM long_text;
 DROP TABLE long_text;
 -- where values begin and end does not matter: NULLs of many columns, which take as many bytes as numbers would
-SELECT count(DISTINCT substr(kanon_row_type(7, ROW(a, b, c, d, e, f, g, h, i)), 5)) AS told
+SELECT count(DISTINCT substr(kanon_internal.kanon_row_type(7, ROW(a, b, c, d, e, f, g, h, i)), 5)) AS told
 FROM (VALUES (NULL::int, NULL::int, NULL::int, NULL::int, NULL::int, NULL::int, NULL::int, NULL::int, NULL::int), (0, 0, 0, 0, 0, 0, 0, 0, 0),
              (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0), (0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)) v (a, b, c, d, e, f, g, h, i);
 -- rows of equally many bytes, each type several times in a row
-SELECT count(DISTINCT kanon_row_type_hash(kanon_row_type(7, ROW(i / 3)))) AS types FROM generate_series(0, 29) i;
+SELECT count(DISTINCT kanon_internal.kanon_row_type_hash(kanon_internal.kanon_row_type(7, ROW(i / 3)))) AS types FROM generate_series(0, 29) i;
 -- of every kind of storage; values are compared whole
-SELECT octet_length(kanon_row_type(7, ROW(i::int8, (i % 2)::bool, 'n'::name, '00000000-0000-0000-0000-000000000000'::uuid, (i % 2)::float8, interval '1 day', '\x00ff'::bytea))) AS told FROM generate_series(1, 2) i;
-SELECT DISTINCT octet_length(kanon_row_type(7, ROW(a, b))) AS told FROM (VALUES ('a', 'bc'), ('ab', 'c'), ('abc', ''), ('abc', NULL), ('', 'abc'), (NULL, 'abc')) v (a, b) ORDER BY 1;
+SELECT octet_length(kanon_internal.kanon_row_type(7, ROW(i::int8, (i % 2)::bool, 'n'::name, '00000000-0000-0000-0000-000000000000'::uuid, (i % 2)::float8, interval '1 day', '\x00ff'::bytea))) AS told FROM generate_series(1, 2) i;
+SELECT DISTINCT octet_length(kanon_internal.kanon_row_type(7, ROW(a, b))) AS told FROM (VALUES ('a', 'bc'), ('ab', 'c'), ('abc', ''), ('abc', NULL), ('', 'abc'), (NULL, 'abc')) v (a, b) ORDER BY 1;
 -- nonsense
 CREATE TEMP TABLE long_text (t text);
 ALTER TABLE long_text ALTER t SET STORAGE MAIN;
 INSERT INTO long_text VALUES (repeat('x', 690000));
-DO $$ BEGIN EXECUTE format('SELECT kanon_row_type(7, ROW(t%s)) FROM long_text', repeat(', t', 1599)); END $$;
+DO $$ BEGIN EXECUTE format('SELECT kanon_internal.kanon_row_type(7, ROW(t%s)) FROM long_text', repeat(', t', 1599)); END $$;
 DROP TABLE long_text;
-SELECT kanon_row_type(7, ROW());
-SELECT kanon_row_type(7, 1);
-SELECT kanon_row_type(7, ROW(ROW(1, 2)));
-SELECT kanon_row_type(7, ROW('unknown'));
-SELECT kanon_row_type(7, ROW(point(1, 2)));
+SELECT kanon_internal.kanon_row_type(7, ROW());
+SELECT kanon_internal.kanon_row_type(7, 1);
+SELECT kanon_internal.kanon_row_type(7, ROW(ROW(1, 2)));
+SELECT kanon_internal.kanon_row_type(7, ROW('unknown'));
+SELECT kanon_internal.kanon_row_type(7, ROW(point(1, 2)));
 -- nor of what has a name, which may be altered between two rows of a query
 CREATE TYPE altered AS (a int);
-SELECT kanon_row_type(7, ROW(1)::altered);
-SELECT kanon_row_type(7, ROW(ROW(1)::altered));
+SELECT kanon_internal.kanon_row_type(7, ROW(1)::altered);
+SELECT kanon_internal.kanon_row_type(7, ROW(ROW(1)::altered));
 DROP TYPE altered;
-SELECT kanon_row_type_hash('\x0102');
-SELECT kanon_row_type_hash('\x0000000000000001000000');
-SELECT kanon_row_type_lot('\x00000000000000010000', 1);
-SELECT kanon_row_type_hash('\x000000020000000000000001') AS hash, kanon_row_type_lot('\x000000020000000000000001', -1) AS lot;
-SELECT count(DISTINCT kanon_place()) FROM generate_series(1, 3000);
+SELECT kanon_internal.kanon_row_type_hash('\x0102');
+SELECT kanon_internal.kanon_row_type_hash('\x0000000000000001000000');
+SELECT kanon_internal.kanon_row_type_lot('\x00000000000000010000', 1);
+SELECT kanon_internal.kanon_row_type_hash('\x000000020000000000000001') AS hash, kanon_internal.kanon_row_type_lot('\x000000020000000000000001', -1) AS lot;
+SELECT count(DISTINCT kanon_internal.kanon_place()) FROM generate_series(1, 3000);
 
 -- how many rows of a table are of each row type: those that tell values each by itself
-CREATE TABLE shard AS SELECT kanon_row_type(7, ROW(i % 5)) AS kanon_packed, i % 7 AS a, CASE WHEN i % 3 > 0 THEN repeat('x', i % 2 * 3000) || i % 3 END AS b, (ARRAY[1.0, 1.00])[i % 2 + 1] AS n FROM generate_series(1, 1000) i;
-SELECT octet_length(kanon_packed) AS told, rows, count(*) FROM kanon_shard_types('shard'::regclass) AS g (kanon_packed bytea, rows bigint) GROUP BY 1, 2 ORDER BY 1;
-SELECT count(*) FROM (SELECT substr(kanon_packed, 5), count(*) FROM shard GROUP BY 1 EXCEPT ALL SELECT kanon_packed, rows FROM kanon_shard_types('shard'::regclass) AS g (kanon_packed bytea, rows bigint)) AS others;
+CREATE TABLE shard AS SELECT kanon_internal.kanon_row_type(7, ROW(i % 5)) AS kanon_packed, i % 7 AS a, CASE WHEN i % 3 > 0 THEN repeat('x', i % 2 * 3000) || i % 3 END AS b, (ARRAY[1.0, 1.00])[i % 2 + 1] AS n FROM generate_series(1, 1000) i;
+SELECT octet_length(kanon_packed) AS told, rows, count(*) FROM kanon_internal.kanon_shard_types('shard'::regclass) AS g (kanon_packed bytea, rows bigint) GROUP BY 1, 2 ORDER BY 1;
+SELECT count(*) FROM (SELECT substr(kanon_packed, 5), count(*) FROM shard GROUP BY 1 EXCEPT ALL SELECT kanon_packed, rows FROM kanon_internal.kanon_shard_types('shard'::regclass) AS g (kanon_packed bytea, rows bigint)) AS others;
 -- rows that are alike in the columns that are named, by their bytes: another spelling of a number is told by itself
-SELECT a, count(*), sum(rows) FROM kanon_shard_rows('shard'::regclass) AS g (a int, n numeric, rows bigint) GROUP BY 1 ORDER BY 1;
-SELECT count(*) FROM (SELECT b, a, n::text, count(*) FROM shard GROUP BY 1, 2, 3 EXCEPT ALL SELECT b, a, n::text, rows FROM kanon_shard_rows('shard'::regclass) AS g (b text, a int, n numeric, rows bigint)) AS others;
+SELECT a, count(*), sum(rows) FROM kanon_internal.kanon_shard_rows('shard'::regclass) AS g (a int, n numeric, rows bigint) GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM (SELECT b, a, n::text, count(*) FROM shard GROUP BY 1, 2, 3 EXCEPT ALL SELECT b, a, n::text, rows FROM kanon_internal.kanon_shard_rows('shard'::regclass) AS g (b text, a int, n numeric, rows bigint)) AS others;
 -- beside them values of kept columns: each one's place and hash, and how many rows have it, whatever else is told of them
-CREATE VIEW kept AS SELECT a, k, n FROM (SELECT a, kanon_sampled(0, ROW(b)) AS k, count(*) AS n FROM shard GROUP BY a, b) AS g WHERE k IS NOT NULL;
-SELECT count(*), count(DISTINCT s), sum(n) FROM kanon_shard_rows('shard'::regclass, 0, '{b,n,b}') AS g (a int, s bytea, n bigint) WHERE s IS NOT NULL;
+CREATE VIEW kept AS SELECT a, k, n FROM (SELECT a, kanon_internal.kanon_sampled(0, ROW(b)) AS k, count(*) AS n FROM shard GROUP BY a, b) AS g WHERE k IS NOT NULL;
+SELECT count(*), count(DISTINCT s), sum(n) FROM kanon_internal.kanon_shard_rows('shard'::regclass, 0, '{b,n,b}') AS g (a int, s bytea, n bigint) WHERE s IS NOT NULL;
 SELECT count(*) FROM (SELECT NULL::int, k, sum(n) FROM kept GROUP BY k UNION ALL SELECT a, NULL, count(*) FROM shard GROUP BY a
-    EXCEPT ALL SELECT a, s, n FROM kanon_shard_rows('shard'::regclass, 0, '{b}') AS g (a int, s bytea, n bigint)) AS others;
-SELECT count(*) FILTER (WHERE s IS NULL) AS rows, count(s) AS values FROM kanon_shard_rows('shard'::regclass, -1, '{b,n}') AS g (a int, s bytea, n bigint);
-SELECT count(*) FROM kanon_shard_rows('shard'::regclass, 0, (SELECT array_agg('b'::name) FROM generate_series(1, 32768))) AS g (a int, s bytea, n bigint);
+    EXCEPT ALL SELECT a, s, n FROM kanon_internal.kanon_shard_rows('shard'::regclass, 0, '{b}') AS g (a int, s bytea, n bigint)) AS others;
+SELECT count(*) FILTER (WHERE s IS NULL) AS rows, count(s) AS values FROM kanon_internal.kanon_shard_rows('shard'::regclass, -1, '{b,n}') AS g (a int, s bytea, n bigint);
+SELECT count(*) FROM kanon_internal.kanon_shard_rows('shard'::regclass, 0, (SELECT array_agg('b'::name) FROM generate_series(1, 32768))) AS g (a int, s bytea, n bigint);
 DROP VIEW kept;
 -- neighbours that are stored alike up to the last of these columns, with NULLs, with what is kept before and behind it
 CREATE TABLE stored AS SELECT i / 100 % 3 AS a, CASE WHEN i / 50 % 2 = 0 THEN 'x' || i / 200 END AS b, i / 20 % 5 AS k, CASE WHEN i / 20 % 3 > 0 THEN repeat('y', i / 20 % 4) END AS t, 'z'::text AS m, i::smallint AS s
@@ -219,8 +219,8 @@ CREATE FUNCTION stored_otherwise(columns text, definitions text) RETURNS bigint 
 DECLARE n bigint;
 BEGIN
     EXECUTE format('SELECT count(*) FROM (SELECT * FROM ((SELECT %1$s, NULL::bytea AS v, count(*) AS n FROM stored GROUP BY %1$s UNION ALL SELECT e.*, w.v, count(*) FROM stored, LATERAL (VALUES '
-        '(kanon_sampled(31, ROW(s))), (kanon_sampled(31, ROW(NULL::int, k))), (kanon_sampled(31, ROW(NULL::int, NULL::int, t)))) w (v), (SELECT %1$s FROM stored WHERE false) AS none RIGHT JOIN (VALUES (1)) one ON true, '
-        'LATERAL (SELECT none.*) AS e WHERE w.v IS NOT NULL GROUP BY %3$s, w.v) EXCEPT ALL SELECT * FROM kanon_shard_rows(''stored''::regclass, 31, ''{s,k,t}'') AS g (%2$s, v bytea, n bigint)) AS o) AS others',
+        '(kanon_internal.kanon_sampled(31, ROW(s))), (kanon_internal.kanon_sampled(31, ROW(NULL::int, k))), (kanon_internal.kanon_sampled(31, ROW(NULL::int, NULL::int, t)))) w (v), (SELECT %1$s FROM stored WHERE false) AS none RIGHT JOIN (VALUES (1)) one ON true, '
+        'LATERAL (SELECT none.*) AS e WHERE w.v IS NOT NULL GROUP BY %3$s, w.v) EXCEPT ALL SELECT * FROM kanon_internal.kanon_shard_rows(''stored''::regclass, 31, ''{s,k,t}'') AS g (%2$s, v bytea, n bigint)) AS o) AS others',
         columns, definitions, regexp_replace(columns, '(\w+)', 'e.\1', 'g')) INTO n;
     RETURN n;
 END $$;
@@ -236,72 +236,72 @@ DROP FUNCTION stored_otherwise;
 DROP TABLE stored;
 CREATE TABLE stored (a int, b text);
 INSERT INTO stored VALUES (NULL, NULL), (1, 'p'), (1, 'p'), (1, 'p');
-SELECT * FROM kanon_shard_rows('stored'::regclass) AS g (a int, b text, n bigint) ORDER BY n;
+SELECT * FROM kanon_internal.kanon_shard_rows('stored'::regclass) AS g (a int, b text, n bigint) ORDER BY n;
 DELETE FROM stored WHERE a IS NULL;
 VACUUM stored;
 ALTER TABLE stored ADD d int;
 INSERT INTO stored VALUES (1, 'p', 5);
-SELECT a, n, v = kanon_sampled(0, ROW(5)) AS five FROM kanon_shard_rows('stored'::regclass, 0, '{d}') AS g (a int, v bytea, n bigint) ORDER BY n;
+SELECT a, n, v = kanon_internal.kanon_sampled(0, ROW(5)) AS five FROM kanon_internal.kanon_shard_rows('stored'::regclass, 0, '{d}') AS g (a int, v bytea, n bigint) ORDER BY n;
 DROP TABLE stored;
 -- with no room for them all they are told in parts
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-CREATE TABLE many AS SELECT kanon_row_type(7, ROW(i)) AS kanon_packed, i FROM generate_series(1, 5000) i, generate_series(1, 3);
-SELECT count(*) > 10000 AS parts, count(DISTINCT i) AS different, sum(rows) FROM kanon_shard_rows('many'::regclass) AS g (i int, rows bigint);
-SELECT count(*) > 10000 AS parts, count(DISTINCT s) AS different, sum(n) FROM kanon_shard_rows('many'::regclass, 0, '{i}') AS g (kanon_packed bytea, s bytea, n bigint) WHERE s IS NOT NULL;
+CREATE TABLE many AS SELECT kanon_internal.kanon_row_type(7, ROW(i)) AS kanon_packed, i FROM generate_series(1, 5000) i, generate_series(1, 3);
+SELECT count(*) > 10000 AS parts, count(DISTINCT i) AS different, sum(rows) FROM kanon_internal.kanon_shard_rows('many'::regclass) AS g (i int, rows bigint);
+SELECT count(*) > 10000 AS parts, count(DISTINCT s) AS different, sum(n) FROM kanon_internal.kanon_shard_rows('many'::regclass, 0, '{i}') AS g (kanon_packed bytea, s bytea, n bigint) WHERE s IS NOT NULL;
 UPDATE many SET kanon_packed = substr(kanon_packed, 1, 12);
-SELECT count(*) > 5000 AS parts, count(DISTINCT kanon_packed) AS different, sum(rows) FROM kanon_shard_types('many'::regclass) AS g (kanon_packed bytea, rows bigint);
+SELECT count(*) > 5000 AS parts, count(DISTINCT kanon_packed) AS different, sum(rows) FROM kanon_internal.kanon_shard_types('many'::regclass) AS g (kanon_packed bytea, rows bigint);
 RESET work_mem;
 RESET hash_mem_multiplier;
 -- two rows that have the same hash of so many (of 32 bits) are told as two
 SET work_mem = '64MB';
 CREATE TABLE hashed AS SELECT i FROM generate_series(1, 300000) i;
-SELECT count(DISTINCT i) AS different, sum(rows) FROM kanon_shard_rows('hashed'::regclass) AS g (i int, rows bigint);
+SELECT count(DISTINCT i) AS different, sum(rows) FROM kanon_internal.kanon_shard_rows('hashed'::regclass) AS g (i int, rows bigint);
 CREATE TABLE alike AS SELECT a[p] AS i
 FROM (SELECT array_agg(i) AS a FROM hashed GROUP BY hashmacaddr8(regexp_replace(lpad(to_hex(i), 8, '0'), '(..)(..)(..)(..)', '\4:\3:\2:\1:00:00:00:00')::macaddr8) HAVING count(*) > 1 LIMIT 1) AS h, unnest('{1,2,1,1,2}'::int[]) AS p;
-SELECT count(DISTINCT i) AS different, sum(rows) FROM kanon_shard_rows('alike'::regclass) AS g (i int, rows bigint);
+SELECT count(DISTINCT i) AS different, sum(rows) FROM kanon_internal.kanon_shard_rows('alike'::regclass) AS g (i int, rows bigint);
 DROP TABLE hashed, alike;
 RESET work_mem;
 -- and so are those of neighbours that differ in what is stored out of line
 CREATE TABLE far (a text);
 ALTER TABLE far ALTER a SET STORAGE EXTERNAL;
 INSERT INTO far SELECT repeat(chr(97 + i % 3), 3000) FROM generate_series(1, 9) i;
-SELECT left(a, 1) AS a, length(a), sum(rows) FROM kanon_shard_rows('far'::regclass) AS g (a text, rows bigint) GROUP BY 1, 2 ORDER BY 1;
+SELECT left(a, 1) AS a, length(a), sum(rows) FROM kanon_internal.kanon_shard_rows('far'::regclass) AS g (a text, rows bigint) GROUP BY 1, 2 ORDER BY 1;
 DROP TABLE far;
 -- of values that are compressed one at a time is in memory as it was
 CREATE TABLE compressed AS SELECT convert_to(repeat('x', 100000), 'UTF8') AS p, i FROM generate_series(1, 401) i;
 CREATE VIEW measured AS SELECT CASE WHEN i < 401 THEN p ELSE convert_to('lot ' || (SELECT sum(total_bytes) FROM pg_backend_memory_contexts), 'UTF8') END AS p FROM compressed;
-SELECT max(convert_from(p, 'UTF8')::bigint) < 25000000 AS little FROM kanon_shard_types('measured'::regclass) AS g (p bytea, rows bigint) WHERE octet_length(p) < 20;
+SELECT max(convert_from(p, 'UTF8')::bigint) < 25000000 AS little FROM kanon_internal.kanon_shard_types('measured'::regclass) AS g (p bytea, rows bigint) WHERE octet_length(p) < 20;
 DROP VIEW measured;
 DROP TABLE compressed;
 -- all as the caller may read it
-SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (a int, rows int);
-SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (rows bigint);
-SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (a bigint, rows bigint);
-SELECT * FROM kanon_shard_rows('shard'::regclass, 0, '{b}') AS g (a int, rows bigint);
-SELECT * FROM kanon_shard_rows('shard'::regclass, 0, '{b}') AS g (s bytea, rows bigint);
-SELECT * FROM kanon_shard_rows('shard'::regclass, 0, '{c}') AS g (a int, s bytea, rows bigint);
-SELECT * FROM kanon_shard_rows('shard'::regclass, 0, '{b,NULL}') AS g (a int, s bytea, rows bigint);
-SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (c int, rows bigint);
-SELECT * FROM kanon_shard_types(0) AS g (kanon_packed bytea, rows bigint);
-SELECT * FROM kanon_shard_types('shard'::regclass) AS g (b text, rows bigint);
-SELECT count(*) FROM kanon_shard_rows(NULL) AS g (a int, rows bigint);
+SELECT * FROM kanon_internal.kanon_shard_rows('shard'::regclass) AS g (a int, rows int);
+SELECT * FROM kanon_internal.kanon_shard_rows('shard'::regclass) AS g (rows bigint);
+SELECT * FROM kanon_internal.kanon_shard_rows('shard'::regclass) AS g (a bigint, rows bigint);
+SELECT * FROM kanon_internal.kanon_shard_rows('shard'::regclass, 0, '{b}') AS g (a int, rows bigint);
+SELECT * FROM kanon_internal.kanon_shard_rows('shard'::regclass, 0, '{b}') AS g (s bytea, rows bigint);
+SELECT * FROM kanon_internal.kanon_shard_rows('shard'::regclass, 0, '{c}') AS g (a int, s bytea, rows bigint);
+SELECT * FROM kanon_internal.kanon_shard_rows('shard'::regclass, 0, '{b,NULL}') AS g (a int, s bytea, rows bigint);
+SELECT * FROM kanon_internal.kanon_shard_rows('shard'::regclass) AS g (c int, rows bigint);
+SELECT * FROM kanon_internal.kanon_shard_types(0) AS g (kanon_packed bytea, rows bigint);
+SELECT * FROM kanon_internal.kanon_shard_types('shard'::regclass) AS g (b text, rows bigint);
+SELECT count(*) FROM kanon_internal.kanon_shard_rows(NULL) AS g (a int, rows bigint);
 CREATE ROLE shard_stranger;
 SET ROLE shard_stranger;
-SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (a int, rows bigint);
+SELECT * FROM kanon_internal.kanon_shard_rows('shard'::regclass) AS g (a int, rows bigint);
 RESET ROLE;
 DROP ROLE shard_stranger;
 DROP TABLE shard, many;
 
 -- and of kept columns: each value's place and hash, as PostgreSQL has it of the text; of all hashes those without some bits
-SELECT kanon_sampled(0, ROW(a, b, c, d, NULL::int)) = '\x0000'::bytea || substr(int8send(hashtextextended(a, 0)), 1, 4) || '\x0001' || substr(int8send(hashtextextended(b::text, 0)), 1, 4)
+SELECT kanon_internal.kanon_sampled(0, ROW(a, b, c, d, NULL::int)) = '\x0000'::bytea || substr(int8send(hashtextextended(a, 0)), 1, 4) || '\x0001' || substr(int8send(hashtextextended(b::text, 0)), 1, 4)
        || '\x0002' || substr(int8send(hashtextextended('x  ', 0)), 1, 4) || '\x0003' || substr(int8send(hashtextextended('{1,NULL}', 0)), 1, 4) AS told
 FROM (VALUES ('text', 1.50, 'x'::char(3), '{1,NULL}'::int[])) v (a, b, c, d);
-SELECT count(*) FROM generate_series(1, 3000) i WHERE (kanon_sampled(63, ROW(i, -i)) IS NULL) <> (hashtextextended(i::text, 0) & 63 <> 0 AND hashtextextended((-i)::text, 0) & 63 <> 0);
-SELECT octet_length(kanon_sampled(0, ROW(repeat('x', 100000)))) AS told, kanon_sampled(NULL, ROW(1)) IS NULL AND kanon_sampled(0, NULL) IS NULL AS without, kanon_sampled(0, ROW(NULL::text)) IS NULL AS nothing;
-SELECT i, octet_length(kanon_sampled(0, r)) AS told FROM (VALUES (1, ROW(1)), (2, ROW('x'::text, 2)), (3, ROW(1))) v (i, r);
-SELECT kanon_sampled(0, ROW());
-SELECT kanon_sampled(0, t) FROM pg_type AS t LIMIT 1;
+SELECT count(*) FROM generate_series(1, 3000) i WHERE (kanon_internal.kanon_sampled(63, ROW(i, -i)) IS NULL) <> (hashtextextended(i::text, 0) & 63 <> 0 AND hashtextextended((-i)::text, 0) & 63 <> 0);
+SELECT octet_length(kanon_internal.kanon_sampled(0, ROW(repeat('x', 100000)))) AS told, kanon_internal.kanon_sampled(NULL, ROW(1)) IS NULL AND kanon_internal.kanon_sampled(0, NULL) IS NULL AS without, kanon_internal.kanon_sampled(0, ROW(NULL::text)) IS NULL AS nothing;
+SELECT i, octet_length(kanon_internal.kanon_sampled(0, r)) AS told FROM (VALUES (1, ROW(1)), (2, ROW('x'::text, 2)), (3, ROW(1))) v (i, r);
+SELECT kanon_internal.kanon_sampled(0, ROW());
+SELECT kanon_internal.kanon_sampled(0, t) FROM pg_type AS t LIMIT 1;
 
 -- and the class that a row goes to: entries of (hash, least lot, class), where those of the first bits of a hash begin
 CREATE FUNCTION classes(bits int, starts int[], entries bigint[]) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
@@ -309,26 +309,26 @@ CREATE FUNCTION classes(bits int, starts int[], entries bigint[]) RETURNS bytea 
         || (SELECT string_agg(int8send(entries[i][1]) || int8send(entries[i][2]) || int4send(entries[i][3]::int), '' ORDER BY i) FROM generate_series(1, array_length(entries, 1)) i) $$;
 CREATE FUNCTION row_type(hash bigint, lot bigint) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$ SELECT substr(int8send(lot), 1, 4) || int8send(hash) $$;
 -- 5 goes to class 3; 9 is divided: the first half of its lots to class 1, from there on to 2; a negative hash comes last; class -1 is nowhere
-SELECT hash, lot, kanon_class_of(c, row_type(hash, lot), 6) >> 32 AS class, kanon_class_of(c, row_type(hash, lot), 6) & 4294967295 AS place
+SELECT hash, lot, kanon_internal.kanon_class_of(c, row_type(hash, lot), 6) >> 32 AS class, kanon_internal.kanon_class_of(c, row_type(hash, lot), 6) & 4294967295 AS place
 FROM classes(1, '{0,3,5}', '{{5,0,3},{9,0,1},{9,-9223372036854775808,2},{-3,0,4},{-2,0,-1}}') AS c,
      (VALUES (5, 0), (5, -1), (9, -9223372036854775808), (9, -1), (9, 0), (9, 9223372036854775807), (-3, 7), (-2, 7), (4, 0), (6, 0), (10, 0), (-1, 0), (0, 0)) AS v (hash, lot);
 -- where no row type is divided, entries have no lots
-SELECT hash, kanon_class_of(c, row_type(hash, lot), 6) >> 32 AS class
+SELECT hash, kanon_internal.kanon_class_of(c, row_type(hash, lot), 6) >> 32 AS class
 FROM (SELECT substr(classes(1, '{0,2,3}', '{{5,0,3},{9,0,1},{-3,0,4}}'), 1, 20) || '\x000000000000000500000003' || '\x000000000000000900000001' || int8send(-3) || '\x00000004') AS v (c),
      (VALUES (5, -1), (5, 1), (9, -9223372036854775808), (9, 7), (-3, 7), (4, 0), (6, 0), (10, 0), (-4, 0), (-1, 0)) AS w (hash, lot);
-SELECT kanon_class_of(classes(0, '{0,1}', '{{5,0,3}}'), row_type(5, 0), -1) & 4294967295 AS place, kanon_class_of(NULL, row_type(5, 0), 1) IS NULL AS without;
+SELECT kanon_internal.kanon_class_of(classes(0, '{0,1}', '{{5,0,3}}'), row_type(5, 0), -1) & 4294967295 AS place, kanon_internal.kanon_class_of(NULL, row_type(5, 0), 1) IS NULL AS without;
 -- nonsense: too short, another number of entries, bits, beginnings beyond the end or in no order, no row type
-SELECT classes, kanon_class_of(classes, row_type(5, 0), 1) FROM (VALUES ('\x'::bytea)) v (classes);
-SELECT kanon_class_of(substr(classes(0, '{0,1}', '{{5,0,3}}'), 1, 7), row_type(5, 0), 1);
-SELECT kanon_class_of(substr(classes(0, '{0,1}', '{{5,0,3}}'), 1, 35), row_type(5, 0), 1);
-SELECT kanon_class_of(classes(0, '{0,1}', '{{5,0,3}}') || '\x00', row_type(5, 0), 1);
-SELECT kanon_class_of(overlay(classes(0, '{0,1}', '{{5,0,3}}') PLACING '\xffffffff' FROM 1 FOR 4), row_type(5, 0), 1);
-SELECT kanon_class_of(overlay(classes(0, '{0,1}', '{{5,0,3}}') PLACING '\xffffffff' FROM 5 FOR 4), row_type(5, 0), 1);
-SELECT kanon_class_of(overlay(classes(0, '{0,1}', '{{5,0,3}}') PLACING '\x00000040' FROM 5 FOR 4), row_type(5, 0), 1);
-SELECT kanon_class_of(classes(0, '{0,2}', '{{5,0,3}}'), row_type(5, 0), 1);
-SELECT kanon_class_of(classes(0, '{-1,1}', '{{5,0,3}}'), row_type(5, 0), 1);
-SELECT kanon_class_of(classes(0, '{1,0}', '{{5,0,3}}'), row_type(5, 0), 1);
-SELECT kanon_class_of(classes(0, '{0,1}', '{{5,0,3}}'), '\x00', 1);
+SELECT classes, kanon_internal.kanon_class_of(classes, row_type(5, 0), 1) FROM (VALUES ('\x'::bytea)) v (classes);
+SELECT kanon_internal.kanon_class_of(substr(classes(0, '{0,1}', '{{5,0,3}}'), 1, 7), row_type(5, 0), 1);
+SELECT kanon_internal.kanon_class_of(substr(classes(0, '{0,1}', '{{5,0,3}}'), 1, 35), row_type(5, 0), 1);
+SELECT kanon_internal.kanon_class_of(classes(0, '{0,1}', '{{5,0,3}}') || '\x00', row_type(5, 0), 1);
+SELECT kanon_internal.kanon_class_of(overlay(classes(0, '{0,1}', '{{5,0,3}}') PLACING '\xffffffff' FROM 1 FOR 4), row_type(5, 0), 1);
+SELECT kanon_internal.kanon_class_of(overlay(classes(0, '{0,1}', '{{5,0,3}}') PLACING '\xffffffff' FROM 5 FOR 4), row_type(5, 0), 1);
+SELECT kanon_internal.kanon_class_of(overlay(classes(0, '{0,1}', '{{5,0,3}}') PLACING '\x00000040' FROM 5 FOR 4), row_type(5, 0), 1);
+SELECT kanon_internal.kanon_class_of(classes(0, '{0,2}', '{{5,0,3}}'), row_type(5, 0), 1);
+SELECT kanon_internal.kanon_class_of(classes(0, '{-1,1}', '{{5,0,3}}'), row_type(5, 0), 1);
+SELECT kanon_internal.kanon_class_of(classes(0, '{1,0}', '{{5,0,3}}'), row_type(5, 0), 1);
+SELECT kanon_internal.kanon_class_of(classes(0, '{0,1}', '{{5,0,3}}'), '\x00', 1);
 DROP FUNCTION classes;
 DROP FUNCTION row_type;
 
@@ -337,6 +337,6 @@ SELECT current_database() AS here \gset
 CREATE DATABASE kanon_ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C';
 \c kanon_ascii
 CREATE EXTENSION kanon;
-SELECT substr(kanon_row_type(7, ROW(E'\xe4/'::text)), 13) AS told;
+SELECT substr(kanon_internal.kanon_row_type(7, ROW(E'\xe4/'::text)), 13) AS told;
 \c :here
 DROP DATABASE kanon_ascii;

@@ -116,14 +116,14 @@ foreach my $worker (@workers)
 {
 	my $log = slurp_file($worker->logfile);
 
-	like($log, qr/kanon_row_type\([^\n]*ROW\(/, 'row types are told once');
+	like($log, qr/kanon_internal.kanon_row_type\([^\n]*ROW\(/, 'row types are told once');
 	like($log, qr/CREATE UNLOGGED TABLE public\.kanon_staging_\d+ [^\n]*parallel_workers=''0''/, 'and counted by one process a shard');
 	like($log, qr/ ANY \(+SELECT[^\n]*kanon_numbers_\d+/, 'some are divided');
-	like($log, qr/kanon_shard_types\(t\.tableoid\)/, 'by looking at them');
-	like($log, qr/ FROM \(*public\.far_\d+ [^\n]*kanon_shard_rows\(t\.tableoid[^\n]*GROUP BY [^\n]*NULL::xid/, 'and so are those of the target, which is grouped without being sorted');
-	like($log, qr/kanon_shard_rows\(t\.tableoid, \d+, '\{[^\n]*diagnosis/, 'and kept columns are counted with them');
-	unlike($log, qr/kanon_sampled\(/, 'in no reading of their own');
-	like($log, qr/kanon_class_of\(/, 'and looked up');
+	like($log, qr/kanon_internal.kanon_shard_types\(t\.tableoid\)/, 'by looking at them');
+	like($log, qr/ FROM \(*public\.far_\d+ [^\n]*kanon_internal.kanon_shard_rows\(t\.tableoid[^\n]*GROUP BY [^\n]*NULL::xid/, 'and so are those of the target, which is grouped without being sorted');
+	like($log, qr/kanon_internal.kanon_shard_rows\(t\.tableoid, \d+, '\{[^\n]*diagnosis/, 'and kept columns are counted with them');
+	unlike($log, qr/kanon_internal.kanon_sampled\(/, 'in no reading of their own');
+	like($log, qr/kanon_internal.kanon_class_of\(/, 'and looked up');
 	unlike($log, qr/gen_random_uuid|hash_record_extended/, 'and hashed once');
 	like($log, qr/INSERT INTO \S+_\d+ [^\n]*SELECT[^\n]*kanon_mapping_\d+_classes/, 'shard by shard');
 	unlike($log, qr/worker_partition_query_result[^\n]*kanon_mapping/, 'and in no other way');
@@ -145,7 +145,7 @@ ask('DROP TABLE far');
 truncate($_->logfile, 0) foreach @workers;
 is((run("SET work_mem = '64kB'; SET hash_mem_multiplier = 1; SELECT FROM kanon_pattern_guided('wide', 'far', '{age}', 2, keep => '{diagnosis}')"))[1] . kind('far'), 'h s', 'thousands of row types, joined');
 is(ask('SELECT count(*) FROM (SELECT age FROM far GROUP BY age HAVING count(*) = 2) AS c'), '6000', 'each with its rows, too');
-unlike(slurp_file($_->logfile), qr/kanon_class_of\(/, 'and not looked up') foreach @workers;
+unlike(slurp_file($_->logfile), qr/kanon_internal.kanon_class_of\(/, 'and not looked up') foreach @workers;
 foreach my $worker (@workers)
 {
 	$worker->safe_psql('postgres', $_) foreach 'ALTER SYSTEM RESET work_mem', 'ALTER SYSTEM RESET hash_mem_multiplier';
@@ -479,7 +479,7 @@ foreach my $change (
 	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 17)', $unreadable, 'too short for a value' ],
 	[ 'UPDATE %%s SET kanon_packed = kanon_packed || kanon_packed', $unreadable, 'more than the values' ],
 	[ 'UPDATE %%s SET kanon_packed = set_byte(substr(kanon_packed, 1, 20) || substr(kanon_packed, 1, 1) || substr(kanon_packed, 21), 15, 5) WHERE octet_length(kanon_packed) > 12', $unreadable, 'more than a value' ],
-	[ 'UPDATE %%s SET kanon_packed = overlay(kanon_packed PLACING int8send(kanon_row_type_hash(kanon_packed) + 1) FROM 5 FOR 8)', qr/ERROR:  wrote 0 rows instead of 12000/, 'hashes of other values' ])
+	[ 'UPDATE %%s SET kanon_packed = overlay(kanon_packed PLACING int8send(kanon_internal.kanon_row_type_hash(kanon_packed) + 1) FROM 5 FOR 8)', qr/ERROR:  wrote 0 rows instead of 12000/, 'hashes of other values' ])
 {
 	my ($statement, $says, $name) = @$change;
 
@@ -619,14 +619,14 @@ foreach my $instead ([ 'internal', "'int4send'" ], [ 'C', "'%s', 'kanon_row_type
 	{
 		my $library = $worker->safe_psql('postgres', "SELECT probin FROM pg_proc WHERE proname = 'kanon_row_type'");
 
-		$worker->safe_psql('postgres', sprintf("SET citus.enable_ddl_propagation = off; CREATE OR REPLACE FUNCTION kanon_sampled(forgotten integer, kept_values record) RETURNS bytea LANGUAGE $language STABLE AS $body", $library));
+		$worker->safe_psql('postgres', sprintf("SET citus.enable_ddl_propagation = off; CREATE OR REPLACE FUNCTION kanon_internal.kanon_sampled(forgotten integer, kept_values record) RETURNS bytea LANGUAGE $language STABLE AS $body", $library));
 	}
 	(undef, $err) = run("SET default_table_access_method = heap2; SELECT FROM kanon_pattern_guided('many', 'farther', '{age,zip}', 60, keep => '{diagnosis}')");
 	like($err, qr/ERROR:  what workers say of kept columns cannot be read/, "$language: no sample");
 }
 foreach my $told ('0000', '000100000000')
 {
-	$_->safe_psql('postgres', "SET citus.enable_ddl_propagation = off; CREATE OR REPLACE FUNCTION kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}') RETURNS SETOF record LANGUAGE sql IMMUTABLE AS \$\$ SELECT 20, 'z', '\\x$told'::bytea, 1::bigint \$\$")
+	$_->safe_psql('postgres', "SET citus.enable_ddl_propagation = off; CREATE OR REPLACE FUNCTION kanon_internal.kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}') RETURNS SETOF record LANGUAGE sql IMMUTABLE AS \$\$ SELECT 20, 'z', '\\x$told'::bytea, 1::bigint \$\$")
 	  foreach @workers;
 	(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'farther', '{age,zip}', 60, keep => '{diagnosis}')");
 	like($err, qr/ERROR:  what workers say of kept columns cannot be read/, "$told: no sample beside rows");
@@ -637,15 +637,15 @@ sub worker_says { my ($sql) = @_; $_->safe_psql('postgres', "SET citus.enable_dd
 my @honest = map { $main->safe_psql('postgres', "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname = '$_'") } qw(kanon_sampled kanon_shard_rows kanon_shard_types kanon_row_type);
 foreach my $told ('NULL', "'\\x0000'", "decode(repeat('00', 60000), 'hex')", "decode(repeat('ff', 6), 'hex')")
 {
-	worker_says("CREATE OR REPLACE FUNCTION kanon_sampled(forgotten integer, kept_values record) RETURNS bytea LANGUAGE plpgsql VOLATILE AS \$\$ BEGIN RETURN CASE WHEN random() < 0.5 THEN $told ELSE decode(repeat('00', 6), 'hex') END; END \$\$");
+	worker_says("CREATE OR REPLACE FUNCTION kanon_internal.kanon_sampled(forgotten integer, kept_values record) RETURNS bytea LANGUAGE plpgsql VOLATILE AS \$\$ BEGIN RETURN CASE WHEN random() < 0.5 THEN $told ELSE decode(repeat('00', 6), 'hex') END; END \$\$");
 	(undef, $err) = run("SET default_table_access_method = heap2; SELECT FROM kanon_pattern_guided('many', 'farther', '{age,zip}', 60, keep => '{diagnosis}')");
 	like($err, qr/ERROR:  (what workers say of kept columns cannot be read|\S+ has NULL where)|^$/, "a sample that is $told");
 	ask('DROP TABLE IF EXISTS farther');
 }
 foreach my $told ('0', '-5', '~(1::bigint << 63)', 'NULL::bigint', '1e11::bigint')
 {
-	worker_says("CREATE OR REPLACE FUNCTION kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}') RETURNS SETOF record LANGUAGE sql IMMUTABLE AS \$\$ SELECT 20, 'z', NULL::bytea, $told \$\$");
-	worker_says("CREATE OR REPLACE FUNCTION kanon_shard_types(shard oid) RETURNS SETOF record LANGUAGE sql IMMUTABLE AS \$\$ SELECT decode(repeat('00', 11) || '0232' || repeat('00', 5), 'hex'), $told \$\$");
+	worker_says("CREATE OR REPLACE FUNCTION kanon_internal.kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}') RETURNS SETOF record LANGUAGE sql IMMUTABLE AS \$\$ SELECT 20, 'z', NULL::bytea, $told \$\$");
+	worker_says("CREATE OR REPLACE FUNCTION kanon_internal.kanon_shard_types(shard oid) RETURNS SETOF record LANGUAGE sql IMMUTABLE AS \$\$ SELECT decode(repeat('00', 11) || '0232' || repeat('00', 5), 'hex'), $told \$\$");
 	foreach my $call ("kanon_pattern_guided('many', 'farther', '{age,zip}', 60, keep => '{diagnosis}')", "kanon_check('many', '{age,zip}')", "kanon_pattern_guided('many', 'farther', '{age,zip}', 60)")
 	{
 		(undef, $err) = run("SELECT FROM $call");
@@ -656,13 +656,13 @@ foreach my $told ('0', '-5', '~(1::bigint << 63)', 'NULL::bigint', '1e11::bigint
 # Fewer columns than were asked for, and more.
 foreach my $told ("20, 1::bigint", "20, 'z', NULL::bytea, 1::bigint, 1", "'20'::text, 1, 'x'::text, 2")
 {
-	worker_says("CREATE OR REPLACE FUNCTION kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}') RETURNS SETOF record LANGUAGE sql IMMUTABLE AS \$\$ SELECT $told \$\$");
+	worker_says("CREATE OR REPLACE FUNCTION kanon_internal.kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}') RETURNS SETOF record LANGUAGE sql IMMUTABLE AS \$\$ SELECT $told \$\$");
 	(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'farther', '{age,zip}', 60, keep => '{diagnosis}')");
 	like($err, qr/ERROR:  /, "columns that nobody asked for: $told");
 }
 # They answer late: whoever asks is cancelled, and so are they.
-foreach my $function ("kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}') RETURNS SETOF record LANGUAGE sql VOLATILE AS \$\$ SELECT 20 + length(pg_sleep(100)::text), 'z', NULL::bytea, 1::bigint \$\$",
-	"kanon_row_type(seed bigint, row_values record) RETURNS bytea LANGUAGE plpgsql VOLATILE AS \$\$ BEGIN PERFORM pg_sleep(100); RETURN NULL; END \$\$")
+foreach my $function ("kanon_internal.kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}') RETURNS SETOF record LANGUAGE sql VOLATILE AS \$\$ SELECT 20 + length(pg_sleep(100)::text), 'z', NULL::bytea, 1::bigint \$\$",
+	"kanon_internal.kanon_row_type(seed bigint, row_values record) RETURNS bytea LANGUAGE plpgsql VOLATILE AS \$\$ BEGIN PERFORM pg_sleep(100); RETURN NULL; END \$\$")
 {
 	worker_says($_) foreach @honest, "CREATE OR REPLACE FUNCTION $function";
 	my $since = time;

@@ -114,9 +114,9 @@ my @by_record = (
 	map({ "SELECT length(kanon_report(run, $_)) FROM kanon_usefulness" } split(/, (?=[a-z])/, $all)),
 	"SELECT length(kanon_report(run, $all)) FROM kanon_usefulness",
 	"SELECT length(kanon_report_data(run, $all)::text) FROM kanon_usefulness",
-	"SELECT count(*) FROM kanon_recorded((SELECT jsonb_agg(jsonb_build_object('part', part, 'name', name, 'oid', relation::text, 'kind', kind, 'owner', owner::oid::text)) FROM kanon_run_relations))",
+	"SELECT count(*) FROM kanon_internal.kanon_recorded((SELECT jsonb_agg(jsonb_build_object('part', part, 'name', name, 'oid', relation::text, 'kind', kind, 'owner', owner::oid::text)) FROM kanon_run_relations))",
 	"SELECT length(kanon_page(kanon_report_data(run))) FROM kanon_usefulness",
-	map({ "SELECT count(*) FROM (SELECT * FROM $_) v" } qw(kanon_publication_list() kanon_release_list() kanon_progress_list() kanon_publication_status()), qw(kanon_usefulness kanon_columns kanon_equivalence_classes kanon_class_sizes kanon_run_relations kanon_run_risk kanon_publications kanon_releases kanon_progress kanon_budget kanon_budget_answers)),
+	map({ "SELECT count(*) FROM (SELECT * FROM $_) v" } qw(kanon_internal.kanon_publication_list() kanon_internal.kanon_release_list() kanon_internal.kanon_progress_list() kanon_publication_status()), qw(kanon_usefulness kanon_columns kanon_equivalence_classes kanon_class_sizes kanon_run_relations kanon_run_risk kanon_publications kanon_releases kanon_progress kanon_budget kanon_budget_answers)),
 	"SELECT count(*) FROM kanon_publication_status('mallory.night')",
 	"SELECT count(*) FROM kanon_compare_releases('mallory.night', 1, 2)");
 my @by_record_last = ("SELECT status FROM kanon_refresh('mallory.night')", 'CALL kanon_refresh_all()', "SELECT kanon_alter_publication('mallory.night', k => 6)",
@@ -134,8 +134,8 @@ my @by_name = (
 		"SELECT count(*) FROM kanon_risk('$t', '{a,b}')", "SELECT count(*) FROM kanon_risk('$t', '{a,b}', weights => 'id', household => 's', special_uniques => 1)", "SELECT count(*) FROM kanon_risk('donor.pop', '{a,b}', population => '$t')", "SELECT count(*) FROM kanon_risk_columns('$t', '{a,b}')", "SELECT count(*) FROM kanon_suggest('$t')",
 		"SELECT kanon_hierarchy_interval('$t', 'a', 'public.h', '{2}')", "SELECT kanon_hierarchy_prefix('$t', 's', 'public.h', '{1}')", "SELECT kanon_hierarchy_quantile('$t', 'x', 'public.h', '{2}')", "SELECT kanon_hierarchy_from_fk('$t', 'a', 'public.h', lookup => 'mallory.levels', key => 'a', parent => 'level1')",
 		"SELECT count(*) FROM kanon_attack('$t', 'mallory.t_plain', 'id', '{a,b}')", "SELECT count(*) FROM kanon_compare('$t', 'mallory.t_plain', '{a,b}')", "SELECT count(*) FROM kanon_distributions('$t', 'mallory.t_plain', '{a,b}', 5)",
-		"SELECT kanon_hierarchy_date('$t', 'd', 'public.h')", "SELECT kanon_create_publication('public.p', '$t', '{a,b}', 5)", "SELECT kanon_set_budget('$t', 1, role => 'donor')", "SELECT count(*) FROM kanon_shard_types('$t'::regclass) AS g (packed bytea, rows bigint)", "SELECT count(*) FROM kanon_shard_rows('$t'::regclass) AS g (a int, b int, rows bigint)",
-		"SELECT kanon_k_map('$t'), kanon_delta_presence('$t', 0, 0.5), kanon_presence('$t', 100, 0, 0.5, 0.9), kanon_t_closeness('s', 0.3, hierarchy => '$t')", "SELECT kanon_describe('*-', '{a,b}'), count(kanon_row_type(1, ROW(1))) FROM kanon_option_list()",
+		"SELECT kanon_hierarchy_date('$t', 'd', 'public.h')", "SELECT kanon_create_publication('public.p', '$t', '{a,b}', 5)", "SELECT kanon_set_budget('$t', 1, role => 'donor')", "SELECT count(*) FROM kanon_internal.kanon_shard_types('$t'::regclass) AS g (packed bytea, rows bigint)", "SELECT count(*) FROM kanon_internal.kanon_shard_rows('$t'::regclass) AS g (a int, b int, rows bigint)",
+		"SELECT kanon_k_map('$t'), kanon_delta_presence('$t', 0, 0.5), kanon_presence('$t', 100, 0, 0.5, 0.9), kanon_t_closeness('s', 0.3, hierarchy => '$t')", "SELECT kanon_describe('*-', '{a,b}'), count(kanon_internal.kanon_row_type(1, ROW(1))) FROM kanon_option_list()",
 		"SELECT kanon_checksum('$t')", "SELECT count(*) FROM kanon_dp('$t', 'count', 1)") } 'mallory.src'),
 	"SELECT count(*) FROM kanon_check_hierarchy('mallory.levels', 'mallory.src', 'a')",
 	"SELECT count(*) FROM kanon_pattern_guided('mallory.src', NULL, '{a,b}', 5, hierarchies => '{\"a\": \"mallory.levels\"}', dry_run => true)");

@@ -28,7 +28,7 @@ E
 
 # Of every role that may create something here, everything to others, globally and in these schemas.
 my $open = join '', map { my $role = $_; map { my $in = $_;
-	map({ "ALTER DEFAULT PRIVILEGES FOR ROLE $role $in GRANT ALL ON $_ TO app, PUBLIC; ALTER DEFAULT PRIVILEGES FOR ROLE $role $in GRANT ALL ON $_ TO app2 WITH GRANT OPTION;" } 'TABLES', 'SEQUENCES', 'FUNCTIONS', 'TYPES') } '', 'IN SCHEMA public', 'IN SCHEMA own' } 'postgres', 'dba', 'inst', 'owner';
+	map({ "ALTER DEFAULT PRIVILEGES FOR ROLE $role $in GRANT ALL ON $_ TO app, PUBLIC; ALTER DEFAULT PRIVILEGES FOR ROLE $role $in GRANT ALL ON $_ TO app2 WITH GRANT OPTION;" } 'TABLES', 'SEQUENCES', 'FUNCTIONS', 'TYPES', $in ? () : 'SCHEMAS') } '', 'IN SCHEMA public', 'IN SCHEMA own' } 'postgres', 'dba', 'inst', 'owner';
 
 # What others have on objects of the extension: but that everybody may read the views, and call the functions.
 my $have = <<'E';
@@ -36,6 +36,7 @@ WITH member AS (SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e O
 SELECT string_agg(DISTINCT o.name || ' ' || a.grantee || ' ' || a.privilege_type, ', ') FROM (
     SELECT relname AS name, relkind = 'v' AS shown, relacl AS acl, relowner AS owner FROM pg_class WHERE oid IN (SELECT objid FROM member) OR relname ~ '^kanon_run_.*_seq$'
     UNION ALL SELECT proname, true, proacl, proowner FROM pg_proc WHERE oid IN (SELECT objid FROM member)
+    UNION ALL SELECT nspname, true, nspacl, nspowner FROM pg_namespace WHERE oid IN (SELECT objid FROM member)
     UNION ALL SELECT typname, true, typacl, typowner FROM pg_type WHERE oid IN (SELECT objid FROM member) AND typtype = 'd') o, aclexplode(o.acl) a
 WHERE a.grantee <> o.owner AND NOT (o.shown AND a.grantee = 0 AND a.privilege_type IN ('SELECT', 'EXECUTE', 'USAGE') AND NOT a.is_grantable)
 E
@@ -52,7 +53,7 @@ foreach my $by ('postgres', 'dba', 'inst')
 	is(KanonNode::as($node, $by, $db, 'CREATE EXTENSION kanon SCHEMA public'), '', "installed by $by");
 	is($node->safe_psql($db, $have), '', "and nobody else's");
 	is($node->safe_psql($db, "$readable; $callable; SELECT count(*) FROM pg_proc WHERE proname = 'kanon_close'"), "6\n0\n0", 'but for views and functions');
-	is(KanonNode::as($node, 'app', $db, $_), '42501', $_) foreach 'SELECT FROM kanon_run', 'SELECT FROM kanon_run_class', 'INSERT INTO kanon_budget_limit VALUES (1, 0, 1, 1, NULL, 10, now())',
+	is(KanonNode::as($node, 'app', $db, $_), '42501', $_) foreach 'CREATE FUNCTION kanon_internal.mine() RETURNS int RETURN 1', 'SELECT FROM kanon_run', 'SELECT FROM kanon_run_class', 'INSERT INTO kanon_budget_limit VALUES (1, 0, 1, 1, NULL, 10, now())',
 	  'UPDATE kanon_budget_spent SET epsilon = 0', "SELECT nextval('kanon_run_run_seq')";
 	# without it they would have
 	is(KanonNode::as($node, $by, $db, "DROP EXTENSION kanon; CREATE EXTENSION kanon SCHEMA public VERSION '0.1'"), '', 'of a version that forgets');

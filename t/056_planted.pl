@@ -291,14 +291,14 @@ foreach my $call ([ 'kanon_sampled', 'integer', 'bigint', '31' ], [ 'kanon_row_t
 	my ($function, $first, $other, $number) = @$call;
 	my $body = q(RETURNS pg_catalog.bytea LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); RETURN NULL; END $$);
 
-	is(KanonNode::as($node, 'planter', 'lab', "CREATE FUNCTION s.$function($_) $body"), '', "planted $function($_)")
+	is(KanonNode::as($node, 'planter', 'lab', "CREATE FUNCTION kanon_internal.$function($_) $body"), '42501', "nobody plants $function($_)")
 	  foreach map({ ("$first, $_", "$other, $_") } 'VARIADIC text[]', 'text', 'anyelement', 'VARIADIC anyarray', 's.evil', 'anycompatible'), "$other, record";
-	is(KanonNode::as($node, 'planter', 'lab', "CREATE OR REPLACE FUNCTION s.$function($first, record) $body"), '42501', "nobody replaces $function");
+	is(KanonNode::as($node, 'planter', 'lab', "CREATE OR REPLACE FUNCTION kanon_internal.$function($first, record) $body"), '42501', "nobody replaces $function");
 	foreach my $values ("'secret'::pg_catalog.text", "'secret'::pg_catalog.text, 'more'::pg_catalog.text", "'1'::pg_catalog.int4", "'{a}'::pg_catalog._text, NULL::pg_catalog.text")
 	{
 		my $before = ran();
 
-		($ret, $stdout, $stderr) = $node->psql('lab', "SET search_path = '';\nSELECT s.$function($number, ROW($values)) IS NULL");
+		($ret, $stdout, $stderr) = $node->psql('lab', "SET search_path = '';\nSELECT kanon_internal.$function($number, ROW($values)) IS NULL");
 		is($stderr, '', "$function of $values");
 		is(ran(), $before, 'is that of kanon');
 	}
@@ -308,9 +308,9 @@ foreach my $call ([ 'kanon_shard_rows', ', 0, $${}$$::pg_catalog.name[]', ', int
 	my ($function, $arguments, $types) = @$call;
 	my $before = ran();
 
-	is(KanonNode::as($node, 'planter', 'lab', "CREATE FUNCTION s.$function($_) RETURNS SETOF pg_catalog.record LANGUAGE plpgsql AS \$\$ BEGIN PERFORM s.note('an overload'); END \$\$"), '', "planted $function($_)")
+	is(KanonNode::as($node, 'planter', 'lab', "CREATE FUNCTION kanon_internal.$function($_) RETURNS SETOF pg_catalog.record LANGUAGE plpgsql AS \$\$ BEGIN PERFORM s.note('an overload'); END \$\$"), '42501', "nobody plants $function($_)")
 	  foreach 'VARIADIC oid[]', map { "$_$types" } 'regclass', 'anyelement', 'bigint';
-	($ret, $stdout, $stderr) = $node->psql('lab', "SET search_path = '';\nSELECT pg_catalog.count(*) FROM pg_catalog.pg_am AS t, LATERAL s.$function(t.tableoid$arguments) AS g (amname name, n pg_catalog.int8)");
+	($ret, $stdout, $stderr) = $node->psql('lab', "SET search_path = '';\nSELECT pg_catalog.count(*) FROM pg_catalog.pg_am AS t, LATERAL kanon_internal.$function(t.tableoid$arguments) AS g (amname name, n pg_catalog.int8)");
 	is(ran(), $before, "$function is that of kanon");
 }
 is($node->safe_psql('lab', q{SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'

@@ -93,11 +93,12 @@ look_at_relations(const Recorded *recorded, Oid schema, Oid source)
 
 	if (gate_ask(
 			psprintf(
-				"SELECT r.part = 'source', r.name, coalesce(r.why_not, 'it is not the source of the run') FROM %s.kanon_recorded((SELECT jsonb_agg(jsonb_build_object("
+				"SELECT r.part = 'source', r.name, coalesce(r.why_not, 'it is not the source of the run') FROM " INTERNAL_SCHEMA
+				".kanon_recorded((SELECT jsonb_agg(jsonb_build_object("
 				"'part', part, 'name', name, 'oid', relation::text, 'kind', kind, 'owner', owner::oid::text))"
 				" FROM %s.kanon_run_relations WHERE run = $1 AND part <> 'target')) AS r"
 				" WHERE r.why_not IS NOT NULL OR (r.part = 'source' AND r.relation <> $2)",
-				name, name),
+				name),
 			2, types, values, NULL, true, 1) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the run cannot be tried again"),

@@ -9,6 +9,7 @@
 #include "compat.h"
 #include "distributed/worker_stage.h"
 #include "host/attempt.h"
+#include "host/catalog.h"
 #include "distributed/citus.h"
 #include "host/gate.h"
 #include "host/secure_random.h"
@@ -117,7 +118,7 @@ copy_rows(void *arg)
 }
 
 void
-source_stage(Source *source, int nkept, const char *schema, Oid kanon, bool pack)
+source_stage(Source *source, int nkept, const char *schema, bool kanon, bool pack)
 {
 	Staging staging = {.source = source, .schema = schema};
 	ErrorData *error = NULL;
@@ -127,10 +128,10 @@ source_stage(Source *source, int nkept, const char *schema, Oid kanon, bool pack
 	citus_read_text();
 	staging.bare = psprintf("kanon_staging_" UINT64_FORMAT, random_number());
 	staging.name = quote_qualified_identifier(schema, staging.bare);
-	staging.pack = pack && OidIsValid(kanon) && packable(source->qis, source->ngrouped);
+	staging.pack = pack && kanon && packable(source->qis, source->ngrouped);
 	staging.columns = staged_columns(source, nkept, staging.pack);
 	source->staged_seed = (int64) random_number();
-	source->functions = OidIsValid(kanon) ? pstrdup(quote_identifier(get_namespace_name(kanon))) : NULL;
+	source->functions = kanon ? INTERNAL_SCHEMA : NULL;
 	error = attempt(copy_rows, &staging);
 	raise_unless_refused(error);
 	if (error != NULL)

@@ -18,10 +18,10 @@
  * A source that Citus has distributed: its columns (nkept of the kept ones) are copied by
  * one statement, from worker to worker, to a distributed table in that schema, which is
  * the source until source_unstage.  Other sources stay as they are.  The active snapshot
- * sees what was copied.  kanon: where workers have kanon's functions, or InvalidOid.  pack: rows
+ * sees what was copied.  kanon: workers have kanon's functions.  pack: rows
  * will be written by workers alone, and do without their row types if that can be had.
  */
-extern void source_stage(Source *source, int nkept, const char *schema, Oid kanon, bool pack);
+extern void source_stage(Source *source, int nkept, const char *schema, bool kanon, bool pack);
 
 /* The table goes, and the source is itself again. */
 extern void source_unstage(Source *source);

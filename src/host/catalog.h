@@ -6,6 +6,9 @@
 
 #include "postgres.h"
 
+/* Where the script puts functions that only kanon calls. */
+#define INTERNAL_SCHEMA "kanon_internal"
+
 extern int catalog_path_begin(void);
 extern void catalog_path_end(int nest);
 

@@ -19,6 +19,8 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
+#include "catalog/pg_extension.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "pgstat.h"
@@ -43,7 +45,21 @@
 Oid
 extension_schema(FunctionCallInfo fcinfo)
 {
-	return get_func_namespace(fcinfo->flinfo->fn_oid);
+	Oid extension = getExtensionOfObject(ProcedureRelationId, fcinfo->flinfo->fn_oid);
+	Oid schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	Relation extensions = table_open(ExtensionRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple tuple;
+
+	/* some functions are in INTERNAL_SCHEMA */
+	ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
+	scan = systable_beginscan(extensions, ExtensionOidIndexId, true, NULL, 1, &key);
+	if (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		schema = ((Form_pg_extension) GETSTRUCT(tuple))->extnamespace;
+	systable_endscan(scan);
+	table_close(extensions, AccessShareLock);
+	return schema;
 }
 
 char *

@@ -68,7 +68,7 @@ stage(Run *run, bool pack)
 	Oid extension = getExtensionOfObject(ProcedureRelationId, run->request->caller);
 
 	source_stage(run->source, run->source->nkept + (run->request->key != NULL), run->target->schema,
-				 citus_workers_have(extension) ? run->schema : InvalidOid, pack);
+				 citus_workers_have(extension), pack);
 }
 
 /*

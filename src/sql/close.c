@@ -29,6 +29,9 @@ static const char *const revoke_all =
 	"   AND d.refobjid IN (SELECT objid FROM member WHERE classid = 'pg_class'::regclass)"
 	"  WHERE c.relkind = 'S'"
 	" UNION ALL"
+	"  SELECT 'SCHEMA ' || n.oid::regnamespace::text, n.nspacl, n.nspowner, false"
+	"  FROM pg_namespace n WHERE n.oid IN (SELECT objid FROM member WHERE classid = 'pg_namespace'::regclass)"
+	" UNION ALL"
 	"  SELECT 'ROUTINE ' || p.oid::regprocedure::text, p.proacl, p.proowner, false"
 	"  FROM pg_proc p WHERE p.oid IN (SELECT objid FROM member WHERE classid = 'pg_proc'::regclass)"
 	" UNION ALL"
@@ -43,7 +46,10 @@ static const char *const revoke_all =
 	/* of a view everybody may read what it shows of theirs, and no more */
 	" SELECT DISTINCT format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER ON %s FROM PUBLIC', o.name)"
 	" FROM object o, aclexplode(o.acl) a"
-	" WHERE o.name LIKE 'TABLE %' AND NOT o.is_private AND a.grantee = 0 AND a.privilege_type <> 'SELECT'";
+	" WHERE o.name LIKE 'TABLE %' AND NOT o.is_private AND a.grantee = 0 AND a.privilege_type <> 'SELECT'"
+	" UNION ALL"
+	/* and in the schema of what is internal find it, and make nothing */
+	" SELECT format('REVOKE CREATE ON %s FROM PUBLIC', o.name) FROM object o WHERE o.name LIKE 'SCHEMA %'";
 
 /* kanon_close(): by the scripts of the extension, at their end; nobody else has the function */
 Datum

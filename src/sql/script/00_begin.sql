@@ -10,3 +10,11 @@
  * pg_catalog says, and everything of kanon's is written with its schema.
  */
 SET LOCAL search_path TO pg_catalog, pg_temp;
+
+/*
+ * What only kanon's own queries, views and pages call is out of everybody's sight, and
+ * nobody else can put anything beside it.  Servers with Citus have it, too.
+ */
+CREATE SCHEMA kanon_internal;
+GRANT USAGE ON SCHEMA kanon_internal TO PUBLIC;
+COMMENT ON SCHEMA kanon_internal IS 'functions behind those of kanon; nobody need call them';

@@ -101,29 +101,29 @@ AS 'MODULE_PATHNAME', 'kanon_compare_releases';
 COMMENT ON FUNCTION @extschema@.kanon_compare_releases(text, bigint, bigint)
 IS 'risk of two releases read together: persons hidden among fewer than k; persons who joined, left, moved or changed';
 
-CREATE FUNCTION @extschema@.kanon_publication_list()
+CREATE FUNCTION kanon_internal.kanon_publication_list()
 RETURNS TABLE (publication text, owner regrole, published regclass, source regclass, quasi_identifiers name[],
                k bigint, solver text, options jsonb, keep_releases int, stable boolean, protect_successive boolean,
                key text, release bigint, refreshed_at timestamptz, problem text, remedy text)
 LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_list';
 
-COMMENT ON FUNCTION @extschema@.kanon_publication_list() IS 'behind kanon_publications';
+COMMENT ON FUNCTION kanon_internal.kanon_publication_list() IS 'behind kanon_publications';
 
-CREATE FUNCTION @extschema@.kanon_release_list()
+CREATE FUNCTION kanon_internal.kanon_release_list()
 RETURNS TABLE (publication text, release bigint, started timestamptz, finished timestamptz, status text,
                row_count bigint, k bigint, cost float8, held_persons bigint, held_oldest bigint, smallest_difference bigint, error text,
                message text, detail text, hint text, relation regclass, checked timestamptz)
 LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_release_list';
 
-COMMENT ON FUNCTION @extschema@.kanon_release_list() IS 'behind kanon_releases';
+COMMENT ON FUNCTION kanon_internal.kanon_release_list() IS 'behind kanon_releases';
 
 CREATE VIEW @extschema@.kanon_publications WITH (security_barrier) AS
-SELECT * FROM @extschema@.kanon_publication_list();
+SELECT * FROM kanon_internal.kanon_publication_list();
 
 CREATE VIEW @extschema@.kanon_releases WITH (security_barrier) AS
-SELECT * FROM @extschema@.kanon_release_list();
+SELECT * FROM kanon_internal.kanon_release_list();
 
 GRANT SELECT ON @extschema@.kanon_publications, @extschema@.kanon_releases TO PUBLIC;
 

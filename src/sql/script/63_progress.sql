@@ -1,12 +1,12 @@
-CREATE FUNCTION @extschema@.kanon_progress_list()
+CREATE FUNCTION kanon_internal.kanon_progress_list()
 RETURNS TABLE (pid int, publication text, phase text, done bigint, total bigint, since timestamptz)
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_progress_list';
 
-COMMENT ON FUNCTION @extschema@.kanon_progress_list() IS 'behind kanon_progress';
+COMMENT ON FUNCTION kanon_internal.kanon_progress_list() IS 'behind kanon_progress';
 
 CREATE VIEW @extschema@.kanon_progress WITH (security_barrier) AS
-SELECT * FROM @extschema@.kanon_progress_list();
+SELECT * FROM kanon_internal.kanon_progress_list();
 
 GRANT SELECT ON @extschema@.kanon_progress TO PUBLIC;
 

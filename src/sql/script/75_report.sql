@@ -7,24 +7,24 @@
  * program, so that it can be compared with the table.
  */
 -- what the functions below are asked; before anything is looked at
-CREATE FUNCTION @extschema@.kanon_page_asked(frontier bigint[], threshold float8, metadata jsonb, methods text[])
+CREATE FUNCTION kanon_internal.kanon_page_asked(frontier bigint[], threshold float8, metadata jsonb, methods text[])
 RETURNS boolean
 LANGUAGE C STABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'kanon_page_asked';
 
-COMMENT ON FUNCTION @extschema@.kanon_page_asked(bigint[], float8, jsonb, text[])
+COMMENT ON FUNCTION kanon_internal.kanon_page_asked(bigint[], float8, jsonb, text[])
 IS 'behind kanon_report, kanon_report_data and kanon_explore: raises what is wrong with their arguments';
 
 /*
  * The page is about the record.  What a run has read and written is read again when the caller asks for that,
  * and only where it is still what the run has recorded, and nobody else's code can run.
  */
-CREATE FUNCTION @extschema@.kanon_recorded(relations jsonb)
+CREATE FUNCTION kanon_internal.kanon_recorded(relations jsonb)
 RETURNS TABLE (part text, name text, relation regclass, why_not text)
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_recorded';
 
-COMMENT ON FUNCTION @extschema@.kanon_recorded(jsonb)
+COMMENT ON FUNCTION kanon_internal.kanon_recorded(jsonb)
 IS 'behind kanon_report_data: relations as a run has recorded them, and why one of them is not to be read';
 
 CREATE FUNCTION @extschema@.kanon_report_data(
@@ -75,7 +75,7 @@ r AS (
                max(x.relation::oid) FILTER (WHERE x.part = 'beside')::regclass AS beside_now, max(x.why_not) FILTER (WHERE x.part = 'beside') AS beside_not,
                jsonb_object_agg(x.name, x.relation::oid) FILTER (WHERE x.part = 'option' AND x.relation IS NOT NULL) AS named_now,
                jsonb_object_agg(x.name, x.why_not) FILTER (WHERE x.part = 'option' AND x.why_not IS NOT NULL) AS named_not
-        FROM @extschema@.kanon_recorded((
+        FROM kanon_internal.kanon_recorded((
             SELECT jsonb_agg(jsonb_build_object('part', e.part, 'name', e.name, 'oid', e.relation::text, 'kind', e.kind, 'owner', e.owner::oid::text))
             FROM @extschema@.kanon_run_relations e
             WHERE e.run = u.run AND CASE e.part WHEN 'source' THEN kanon_report_data.compare OR kanon_report_data.frontier IS NOT NULL
@@ -94,7 +94,7 @@ r AS (
         SELECT l.release, l.status FROM @extschema@.kanon_releases l
         WHERE u.publication IS NOT NULL AND l.relation::oid = u.target_oid) p ON true
     WHERE u.run = kanon_report_data.run
-      AND @extschema@.kanon_page_asked(kanon_report_data.frontier, kanon_report_data.threshold, kanon_report_data.metadata, '{any}'::text[])),
+      AND kanon_internal.kanon_page_asked(kanon_report_data.frontier, kanon_report_data.threshold, kanon_report_data.metadata, '{any}'::text[])),
 columns AS (
     SELECT c.*, d.levels_shown, col_description(a.attrelid, a.attnum) AS comment,
            quote_ident(c.column_name) AS name

@@ -52,7 +52,7 @@ SELECT @extschema@.kanon_page(jsonb_build_object(
                   'without', (SELECT jsonb_agg(t.k ORDER BY t.k) FROM tried t WHERE t.series = s.series AND t.class_min IS NULL)) ORDER BY s.series)
               FROM (SELECT DISTINCT t.series, t.letter, t.what FROM tried t) s), '[]')))
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.oid = source AND @extschema@.kanon_page_asked(NULL::bigint[], 1::float8, NULL::jsonb, kanon_explore.methods);
+WHERE c.oid = source AND kanon_internal.kanon_page_asked(NULL::bigint[], 1::float8, NULL::jsonb, kanon_explore.methods);
 END;
 
 COMMENT ON FUNCTION @extschema@.kanon_explore(regclass, name[], bigint[], text[], jsonb[], name[], interval)
