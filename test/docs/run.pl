@@ -28,7 +28,7 @@ use Test::More;
 my $scratch = tempdir(CLEANUP => 1);
 
 # What pages may ask for that is not there; all else is run.
-my $needs = qr/^needs (?:pg_cron|Citus|the extension anon|another machine|a machine to install on)$/;
+my $needs = qr/^needs (?:the data sets|pg_cron|Citus|the extension anon|another machine|a machine to install on)$/;
 
 # The pieces of a page: [line, kind, text, result or undef, role, line of the result], [line, 'hidden', text];
 # and what is wrong with its blocks.
