@@ -15,7 +15,7 @@ CREATE TABLE linked_bench.orders (id bigint PRIMARY KEY, person_id bigint REFERE
 INSERT INTO linked_bench.orders
 SELECT i, p.id, (p.region * 3 + (hashint8(i) & 65535) % 8) % 24, CASE WHEN (hashint8(i + 3) & 7) > 0 THEN p.region ELSE (hashint8(i + 5) & 65535) % 40 END,
        10 * ((hashint8(i + 17) & 65535) % 20)
-FROM (SELECT i, 1 + floor(:persons * power((hashint8(i * 31) & 65535) / 65536.0, 1.5))::bigint % :persons AS person FROM generate_series(1, 5 * :persons) AS i) AS o
+FROM (SELECT i, 1 + floor(:persons * power((hashint8(i * 31) & 16777215) / 16777216.0, 1.5))::bigint % :persons AS person FROM generate_series(1, 5 * :persons) AS i) AS o
 JOIN linked_bench.persons AS p ON p.id = o.person;
 VACUUM ANALYZE;
 SET kanon.max_memory = '4GB';
