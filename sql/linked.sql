@@ -39,9 +39,9 @@ SELECT count(*) AS joined, count(DISTINCT c.id) AS persons, count(*) FILTER (WHE
 FROM one.lines AS l JOIN one.orders AS o ON l.order_id = o.id JOIN one.customers AS c ON o.customer_id = c.id
 JOIN one.country AS k ON c.country = k.code LEFT JOIN one.products AS p ON l.product_id = p.id;
 SELECT conrelid::regclass AS relation, contype, pg_get_constraintdef(oid) AS definition FROM pg_constraint
-WHERE connamespace = 'one'::regnamespace ORDER BY 1::text, 2, 3;
+WHERE connamespace = 'one'::regnamespace ORDER BY conrelid::regclass::text, 2, 3;
 SELECT attrelid::regclass AS relation, attname, atttypid::regtype AS type FROM pg_attribute
-WHERE attrelid IN ('one.customers'::regclass, 'one.orders'::regclass, 'one.lines'::regclass) AND attnum > 0 ORDER BY 1::text, attnum;
+WHERE attrelid IN ('one.customers'::regclass, 'one.orders'::regclass, 'one.lines'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text, attnum;
 -- no key, and nobody's row, is in the release
 SELECT count(*) FROM one.orders AS o WHERE amount = 77;
 SELECT count(*) FROM shop.customers AS s JOIN one.customers AS c ON c.id::text = s.id::text;
@@ -92,6 +92,16 @@ SELECT role FROM kanon_linked('shop.customers', '{
                      "hierarchies": {"placed": {"date": ["quarter", "year"]}}}}', 'again', 4, '2', seed => 3);
 SELECT count(*) FROM two.customers JOIN again.customers USING (id);
 (SELECT placed, city, count(*) FROM two.orders GROUP BY 1, 2) EXCEPT (SELECT placed, city, count(*) FROM again.orders GROUP BY 1, 2);
+
+-- classes of as many persons as lose least in all tables: what was tried is gone
+CREATE SCHEMA sized;
+SELECT role, published > 0 AS published FROM kanon_linked('shop.customers', '{
+  "shop.customers": {"quasi_identifiers": ["birth", "zip"], "class_size": "auto"},
+  "shop.orders":    {"quasi_identifiers": ["placed", "city"], "foreign_key": "orders_customer_id_fkey",
+                     "hierarchies": {"placed": {"date": ["quarter", "year"]}}}}', 'sized', 3);
+SELECT smallest_class > 3 AS larger, safe FROM kanon_check_linked('sized.customers', '{"sized.customers": {"quasi_identifiers": ["birth", "zip"]},
+  "sized.orders": {"quasi_identifiers": ["placed", "city"]}}', 3);
+SELECT count(*) FROM kanon_usefulness WHERE target LIKE 'sized.%';
 
 -- a pseudonym's group, in one table
 CREATE TABLE calls AS SELECT i % 10 AS caller, (i * 3) % 10 AS called, i % 2 AS kind FROM generate_series(1, 100) AS i;

@@ -33,8 +33,9 @@ typedef struct LinkedTable
 	char *target;   /* name in the target's schema */
 	Jsonb *options; /* without what is read here */
 	ArrayType *qis;
-	int max_rows;   /* 0: no limit */
-	int class_size; /* of the subject: persons of a class; 0: k */
+	int max_rows;     /* 0: no limit */
+	int class_size;   /* of the subject: persons of a class; 0: k */
+	bool tries_sizes; /* … or whichever loses least */
 	bool linked;
 	char *constraint; /* that leads to persons, as the caller names it; or NULL */
 
@@ -74,6 +75,7 @@ typedef struct Linked
 	uint64 seed;
 	char *schema; /* of the targets, quoted */
 	bytea *secret;
+	Border *border; /* of what belongs to no table alone */
 	int n;
 	LinkedTable *tables; /* [n] the subject first, parents before children, lookups last */
 
@@ -98,6 +100,12 @@ extern const Model linked_model, lookup_model;
 /* linked_rows.c: whose rows they are; what they show. */
 extern void linked_persons(Linked *linked);
 extern void linked_solve(Linked *linked);
+extern double
+linked_loss(const Linked *linked); /* the sum over all tables, of each 0 to 1, but for rows left out */
+extern void linked_forget(Linked *linked); /* persons and what was solved for them */
+
+/* linked_sizes.c: how many persons the classes of the subject's table have, where the caller does not say. */
+extern void linked_choose_size(Linked *linked);
 extern KanonStatus linked_release(Run *run); /* of a table, once all are solved */
 
 /* What somebody knows: "1", … or "all". */

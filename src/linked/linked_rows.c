@@ -23,6 +23,9 @@
 
 #define NOBODY PG_UINT32_MAX
 
+/* A row that is left out counts as two that show nothing, as in the core. */
+#define LEFT_OUT 2.0
+
 typedef struct Person
 {
 	uint8 pseudonym[UUID_LEN];
@@ -68,11 +71,12 @@ linked_persons(Linked *linked)
 {
 	const LinkedTable *subject = &linked->tables[0];
 	const Run *run = subject->run;
-	HASHCTL control = {.keysize = UUID_LEN, .entrysize = sizeof(Person), .hcxt = run->border->context};
+	HASHCTL control = {.keysize = UUID_LEN, .entrysize = sizeof(Person), .hcxt = linked->border->context};
 	char *qis = column_list(run->source->qis, run->source->nqis);
 	Gate *gate = gate_create(run->target->qualified, run->target->relid, 1);
 	int nest = grouping_begin();
 
+	linked->published = linked->npersons = linked->nclasses = 0;
 	linked->persons = hash_create("kanon persons", 1024, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	gate_computed(gate, "array_agg", UUIDARRAYOID);
 	gate_select(gate,
@@ -81,8 +85,29 @@ linked_persons(Linked *linked)
 						 run->target->mark ? ", " KANON_MARK_COLUMN : ""),
 				false, receive_class, linked);
 	grouping_end(nest);
-	border_charge(run->border, 0, (Size) linked->published * 2 * sizeof(Person));
-	linked->class_ = border_palloc(run->border, sizeof(uint32) * Max(linked->published, 1));
+	border_charge(linked->border, 0, (Size) linked->published * 2 * sizeof(Person));
+	linked->class_ = border_palloc(linked->border, sizeof(uint32) * Max(linked->published, 1));
+}
+
+void
+linked_forget(Linked *linked)
+{
+	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS; i++)
+	{
+		LinkedTable *table = &linked->tables[i];
+		void *arrays[] = {table->row_of, table->type, table->person, table->above,
+						  table->gone,   table->like, table->level};
+
+		for (int a = 0; a < lengthof(arrays); a++)
+			if (arrays[a] != NULL)
+				border_pfree(table->run->border, arrays[a]);
+		table->above = NULL;
+		table->nrows = 0;
+		table->nobody = table->over = 0;
+	}
+	border_charge(linked->border, (Size) linked->published * 2 * sizeof(Person), 0);
+	border_pfree(linked->border, linked->class_);
+	hash_destroy(linked->persons);
 }
 
 /* ---- whose rows they are ---- */
@@ -272,7 +297,7 @@ void
 linked_solve(Linked *linked)
 {
 	KanonLinkedTable *tables = palloc0(sizeof(KanonLinkedTable) * KANON_MAX_LINKED);
-	Border *border = linked->tables[0].run->border;
+	Border *border = linked->border;
 	KanonLinked problem = {.env = &border->env,
 						   .k = linked->k,
 						   .m = linked->m,
@@ -305,6 +330,43 @@ linked_solve(Linked *linked)
 	problem.npersons = linked->npersons;
 	if (problem.ntables > 0)
 		border_check(border, kanon_solve_linked(&problem, &report), report.detail);
+}
+
+/* ---- what is lost ---- */
+
+/* The share of what a row could show that it does not. */
+static double
+row_loss(const LinkedTable *table, uint32 row)
+{
+	const KanonProblem *problem = &table->run->problem;
+	const Levels *levels = &table->run->source->levels;
+	double lost = 0, all = 0;
+
+	for (int q = 0; q < levels->nqis; q++)
+		for (int c = levels->first[q]; c < levels->first[q + 1]; c++)
+		{
+			all += problem->columns[c].weight;
+			if (c - levels->first[q] < table->level[(Size) row * levels->nqis + q])
+				lost += problem->columns[c].weight;
+		}
+	return all > 0 ? lost / all : 0;
+}
+
+double
+linked_loss(const Linked *linked)
+{
+	double loss = linked->tables[0].run->measures.gcp;
+
+	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS; i++)
+	{
+		const LinkedTable *table = &linked->tables[i];
+		double sum = LEFT_OUT * (double) table->nobody;
+
+		for (uint32 row = 0; row < table->nrows; row++)
+			sum += table->gone[row] ? LEFT_OUT : row_loss(table, row);
+		loss += sum / Max((double) (table->nrows + table->nobody), 1);
+	}
+	return loss;
 }
 
 /* ---- what rows show, as a release ---- */

@@ -128,6 +128,22 @@ take_number(LinkedTable *table, const char *word, const char *hint)
 }
 
 static void
+take_class_size(LinkedTable *table)
+{
+	JsonbValue *value = find_word(table->options, "class_size");
+
+	if (value != NULL && value->type == jbvString && value->val.string.len == 4 &&
+		memcmp(value->val.string.val, "auto", 4) == 0)
+	{
+		(void) take_word(table, "class_size");
+		table->tries_sizes = true;
+	}
+	else
+		table->class_size = take_number(
+			table, "class_size", "It is how many persons a class of the subject's table has, or \"auto\".");
+}
+
+static void
 take_linked(LinkedTable *table)
 {
 	JsonbValue *value = take_word(table, "linked");
@@ -166,8 +182,7 @@ take_table(Linked *linked, char *name, const JsonbValue *value)
 	take_names(table);
 	table->max_rows =
 		take_number(table, "max_rows", "It is how many rows of a person are published at most.");
-	table->class_size =
-		take_number(table, "class_size", "It is how many persons a class of the subject's table has.");
+	take_class_size(table);
 	take_linked(table);
 	table->constraint = take_text(table, "foreign_key");
 	if (find_word(table->options, "target") != NULL)
@@ -550,7 +565,7 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 	{
 		LinkedTable *table = &linked->tables[i];
 
-		if (table->class_size > 0 && table->role != LINKED_SUBJECT)
+		if ((table->class_size > 0 || table->tries_sizes) && table->role != LINKED_SUBJECT)
 			raise_table(table, "is not the subject, whose classes alone have a \"class_size\"",
 						"Leave it out.");
 		if (table->qis == NULL && table->role != LINKED_LOOKUP)

@@ -127,7 +127,7 @@ verify(const Linked *linked)
 	memcpy(written.tables, linked->tables, sizeof(LinkedTable) * KANON_MAX_LINKED);
 	for (int i = 0; i < linked->n; i++)
 		written.tables[i].relid = linked->tables[i].run->target->relid;
-	found = linked_recount(&written, linked->tables[0].run->border);
+	found = linked_recount(&written, linked->border);
 	if (found.dangling > 0)
 		raise_unsafe(psprintf(INT64_FORMAT " rows belong to nobody.", found.dangling));
 	if (found.persons > 0 && found.smallest_class < linked->k)
@@ -186,16 +186,17 @@ put_table(Lines *lines, const LinkedTable *table)
 	line_end(lines);
 }
 
-/* Runs are begun in the order of the tables, and end in the opposite one. */
+/* The subject's run is the last to begin, and the first to end. */
 static void
 publish_tables(Linked *linked)
 {
 	LinkedTable *tables = linked->tables;
 
-	tables[0].run = run_request(&tables[0].request);
-	linked_persons(linked);
 	for (int i = 1; i < linked->n; i++)
 		tables[i].run = run_begin(&tables[i].request);
+	linked_choose_size(linked);
+	tables[0].run = run_request(&tables[0].request);
+	linked_persons(linked);
 	linked_solve(linked);
 	for (int i = 1; i < linked->n; i++)
 		run_finish(tables[i].run);
@@ -233,6 +234,7 @@ kanon_linked(PG_FUNCTION_ARGS)
 	Snapshot snapshot;
 
 	SPI_connect();
+	linked->border = border_create("kanon_linked");
 	linked_schema(linked, PG_GETARG_OID(0), tables);
 	linked_requests(linked);
 	check_targets(linked, text_arg(fcinfo, 2, "target_schema", ""));
@@ -246,8 +248,10 @@ kanon_linked(PG_FUNCTION_ARGS)
 	tell(linked, &found);
 	for (int i = 0; i < linked->n; i++)
 		put_table(lines, &linked->tables[i]);
-	for (int i = linked->n - 1; i >= 0; i--)
+	run_end(linked->tables[0].run);
+	for (int i = linked->n - 1; i > 0; i--)
 		run_end(linked->tables[i].run);
+	MemoryContextDelete(linked->border->context);
 	UnregisterSnapshot(snapshot);
 	explicit_bzero(VARDATA(linked->secret), MASK_KEY_LENGTH);
 	SPI_finish();

@@ -102,6 +102,7 @@ sub options
 		}
 		$class_size = $k if $t == 0;
 		$class_size = $one{class_size} = $k + below(8) if $t == 0 && chance(0.5);
+		($class_size, $one{class_size}) = (0, 'auto') if $t == 0 && chance(0.15);
 		$one{max_rows} = 1 + below(3) if $t > 0 && chance(0.2);
 		$tables[$t]{max_rows} = $one{max_rows};
 		$all{"src.$tables[$t]{name}"} = \%one;
