@@ -124,7 +124,7 @@ BEGIN
     RAISE EXCEPTION 'published';
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-    RETURN format('%s %s (%s)', sqlstate, message, hint);
+    RETURN format('%s %s (%s)', sqlstate, message, regexp_replace(hint, ' ?Known options: .*', ''));
 END
 $$;
 \pset format unaligned
@@ -140,6 +140,7 @@ SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "kep": ["name"]}
 SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "min_rows": 4}}');
 SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "mark": true}}');
 SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "residual": "suppress"}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth", "zip"], "known_columns": 1}}');
 SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "class_size": 3}}');
 SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"], "linked": true, "max_rows": 1}}');
 SELECT bad('{"shop.customers": {"quasi_identifiers": ["id"]}}');

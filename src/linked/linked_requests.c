@@ -226,11 +226,14 @@ fill_request(Linked *linked, LinkedTable *table)
 		request->seed = linked->seed;
 	if (table->role != LINKED_SUBJECT)
 		return;
-	if (request->residual == KANON_RESIDUAL_SUPPRESS || privacy_k_map(request->privacy))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the subject's classes must have k persons each"),
-				 errhint("Leave out residual 'suppress' and rules that count persons of a population.")));
+	if (request->residual == KANON_RESIDUAL_SUPPRESS || privacy_k_map(request->privacy) ||
+		request->known_columns > 0 || request->combinations != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the subject's classes must have k persons each"),
+			 errhint(
+				 "Leave out residual 'suppress', known_columns, combinations, and rules that count persons of a "
+				 "population.")));
 }
 
 /* ---- keys ---- */
