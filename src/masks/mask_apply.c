@@ -11,6 +11,7 @@
 #include "host/gate.h"
 #include "host/secure_random.h"
 #include "masks/mask_apply.h"
+#include "masks/mask_column.h"
 #include "rows/verify.h"
 
 #include <math.h>
@@ -251,6 +252,12 @@ masks_apply(Masks *masks, const Datum *given, const bool *nulls)
 				masks->values[i] = mask->constant;
 				masks->nulls[i] = mask->isnull;
 				break;
+			case MASK_NOISE:
+			case MASK_SWAP:
+			case MASK_PRAM:
+			case MASK_MICROAGGREGATE:
+				masks->values[i] = mask_column_apply(mask, values[i]);
+				break;
 			case MASK_ANON:
 				masks->values[i] = mask_anon_apply(masks, mask, values, nulls, &masks->nulls[i]);
 				break;
@@ -330,7 +337,9 @@ begin_mask(Masks *masks, Mask *mask, int64 rows, int64 k)
 		elog(ERROR, "the column of persons is not read");
 	begin_quantile(mask, &mask->top, true, rows, k);
 	begin_quantile(mask, &mask->bottom, false, rows, k);
-	if (mask->top.sort != NULL || mask->bottom.sort != NULL)
+	if (mask_of_column(mask))
+		mask_column_begin(mask, masks->border);
+	if (mask->top.sort != NULL || mask->bottom.sort != NULL || mask_of_column(mask))
 		masks->cut[masks->ncut++] = mask;
 	if (mask->kind == MASK_SHIFT || mask->kind == MASK_PSEUDONYM)
 	{
@@ -423,6 +432,8 @@ masks_look(const Masks *masks, const Datum *values, const bool *nulls)
 
 		if (nulls[mask->place])
 			continue;
+		if (mask_of_column(mask))
+			mask_column_note(mask, values[mask->place]);
 		note_quantile(&mask->top, values[mask->place]);
 		note_quantile(&mask->bottom, values[mask->place]);
 	}
@@ -446,6 +457,8 @@ masks_looked(const Masks *masks, int64 k)
 {
 	for (int i = 0; i < masks->ncut; i++)
 	{
+		if (mask_of_column(masks->cut[i]))
+			mask_column_noted(masks->cut[i]);
 		find_quantile(masks->cut[i], &masks->cut[i]->top, true, k);
 		find_quantile(masks->cut[i], &masks->cut[i]->bottom, false, k);
 		if (masks->spelling != NULL && masks->spelling[masks->cut[i]->place] != NULL)

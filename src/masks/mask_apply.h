@@ -29,6 +29,10 @@ typedef enum MaskKind
 	MASK_PARTIAL,
 	MASK_SHIFT,
 	MASK_CONSTANT,
+	MASK_NOISE, /* these four know all of the column (mask_column.h) */
+	MASK_SWAP,
+	MASK_PRAM,
+	MASK_MICROAGGREGATE,
 	MASK_ANON /* an expression with functions of the extension anon */
 } MaskKind;
 
@@ -44,6 +48,7 @@ typedef struct MaskBound
 } MaskBound;
 
 typedef struct MaskMemo MaskMemo;
+typedef struct MaskColumn MaskColumn;
 struct IssuedPart;
 
 typedef struct Mask
@@ -66,13 +71,15 @@ typedef struct Mask
 	int digits;      /* so many digits behind the point */
 	MaskBound top;
 	MaskBound bottom;
-	int first; /* characters that are shown */
+	double share; /* of noise, ranks or chance, or the least rows of a group */
+	int first;    /* characters that are shown */
 	int last;
 	bool shows;  /* a text was long enough to show some of it */
 	bool hidden; /* or none of it: too much would be shown */
 	Datum constant;
 	bool isnull;
-	Expr *expression; /* of kept columns, by their places */
+	Expr *expression;  /* of kept columns, by their places */
+	MaskColumn *whole; /* what it knows of the column, or NULL */
 
 	/* while rows are written */
 	FmgrInfo *compare;
@@ -99,7 +106,7 @@ typedef struct Masks
 	const SourceColumn **columns; /* [n] */
 	Mask **keyed;                 /* [nkeyed] masks that hash with a key */
 	int nkeyed;
-	Mask **cut; /* [ncut] masks that cut at a quantile */
+	Mask **cut; /* [ncut] masks that look at the source first */
 	int ncut;
 	pg_hmac_ctx *hmac[2]; /* of each key that is used */
 	bool hmac_keeps[2];   /* its key */

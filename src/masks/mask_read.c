@@ -6,6 +6,7 @@
 #include "host/excerpt.h"
 #include "host/nearest.h"
 #include "masks/mask_apply.h"
+#include "masks/mask_column.h"
 
 #include <math.h>
 
@@ -34,6 +35,10 @@ static const MaskForm forms[] = {
 	{"partial", MASK_PARTIAL, "{\"partial\": [2, 4]}", NULL},
 	{"shift", MASK_SHIFT, "{\"shift\": \"patient_id\", \"days\": 30}", "days"},
 	{"constant", MASK_CONSTANT, "{\"constant\": null}", NULL},
+	{"noise", MASK_NOISE, "{\"noise\": 0.1}", NULL},
+	{"swap", MASK_SWAP, "{\"swap\": 5}", NULL},
+	{"pram", MASK_PRAM, "{\"pram\": 0.8}", NULL},
+	{"microaggregate", MASK_MICROAGGREGATE, "{\"microaggregate\": 5}", NULL},
 	{"anon", MASK_ANON, "{\"anon\": \"anon.fake_last_name()\"}", NULL},
 };
 
@@ -250,6 +255,28 @@ read_shift(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbConta
 	mask->lasting = masks->has_lasting;
 }
 
+/* What is drawn anew each night is averaged away by whoever keeps the releases. */
+static void
+read_of_column(Mask *mask, const MaskForm *form, const JsonbValue *value, const Masks *masks)
+{
+	const char *expected;
+
+	if (mask->kind != MASK_MICROAGGREGATE && masks->has_lasting)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a publication does not take the mask \"%s\"", form->name),
+				 errdetail("It is drawn anew for each release: whoever keeps several averages it away."),
+				 errhint("Take {\"microaggregate\": 5} or {\"round\": 100}.")));
+	if ((mask->kind == MASK_NOISE || mask->kind == MASK_MICROAGGREGATE) && !is_number(mask->base))
+		refuse_type(mask->column, form,
+					"Numbers have means and noise; \"swap\" and \"pram\" take other types.");
+	if (!OidIsValid(lookup_type_cache(mask->base, TYPECACHE_LT_OPR)->lt_opr))
+		refuse_type(mask->column, form, "Values of this type have no order.");
+	expected = mask_column_read(mask, number_of(value));
+	if (expected != NULL)
+		raise_form(mask->column, form, expected);
+}
+
 static const MaskForm *
 find_form(const char *word)
 {
@@ -301,6 +328,12 @@ read_part(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContai
 			mask->isnull = value->type == jbvNull;
 			if (!mask->isnull)
 				mask->constant = value_of(value, mask, form);
+			break;
+		case MASK_NOISE:
+		case MASK_SWAP:
+		case MASK_PRAM:
+		case MASK_MICROAGGREGATE:
+			read_of_column(mask, form, value, masks);
 			break;
 		case MASK_ANON:
 			if (value->type != jbvString)

@@ -378,7 +378,8 @@ tell_group(TellsLook *look, const int *columns, int n, double own)
 static bool
 is_known(const SourceColumn *column)
 {
-	return column->mask == NULL || column->mask->kind == MASK_NUMBER || column->mask->kind == MASK_PARTIAL;
+	return column->mask == NULL || column->mask->kind == MASK_NUMBER || column->mask->kind == MASK_PARTIAL ||
+		   column->mask->kind == MASK_MICROAGGREGATE;
 }
 
 /* Columns whose published values somebody may know, those with the most values first. */

@@ -1,0 +1,72 @@
+-- masks that know all of a column: noise, swapped ranks, values drawn anew, means of groups
+CREATE SCHEMA mask_columns_test;
+SET search_path = mask_columns_test, public;
+SET client_min_messages = warning;
+CREATE TABLE pay AS SELECT i AS nr, i % 4 AS age, (1000 + i * i % 997 + i / 7.0)::numeric(10,2) AS wage, (i * 37 % 2000)::float8 AS points, CASE WHEN i % 10 > 0 THEN i * 13 % 50 END AS years,
+    (ARRAY['none','none','none','one','one','two'])[1 + i % 6] AS children FROM generate_series(1, 2000) AS i;
+CREATE FUNCTION masked(mask jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM kanon_pattern_guided('pay', 'out', '{age}', 5, keep => ARRAY['nr'] || ARRAY(SELECT jsonb_object_keys(mask))::name[], mask => mask, allow_identifying => ARRAY['nr'] || ARRAY(SELECT jsonb_object_keys(mask))::name[], replace => true);
+END $$;
+
+-- noise: the mean stays within five of its standard errors, the variance grows by the share's square
+SELECT FROM masked('{"wage": {"noise": 0.5}, "points": {"noise": 0.2}, "years": {"noise": 1}}');
+SELECT abs(avg(o.wage) - avg(p.wage)) < 5 * 0.5 * stddev(p.wage) / sqrt(2000) AS mean, abs(var_samp(o.wage) / var_samp(p.wage) - 1.25) < 0.15 AS variance,
+    abs(corr(o.wage, p.wage) - 1 / sqrt(1.25)) < 0.05 AS correlation, count(*) FILTER (WHERE o.wage = p.wage) < 20 AS changed, max(scale(o.wage)) AS scale FROM pay p JOIN out o USING (nr);
+SELECT abs(stddev(o.points - p.points) / stddev(p.points) - 0.2) < 0.02 AS deviation, abs(avg(o.points - p.points)) < 5 * 0.2 * stddev(p.points) / sqrt(2000) AS mean,
+    -- of a normal distribution 68 % are within one deviation, 95 % within two
+    abs(avg((abs(o.points - p.points) < 0.2 * (SELECT stddev(points) FROM pay))::int) - 0.6827) < 0.055 AS one,
+    abs(avg((abs(o.points - p.points) < 0.4 * (SELECT stddev(points) FROM pay))::int) - 0.9545) < 0.025 AS two FROM pay p JOIN out o USING (nr);
+SELECT count(*) FILTER (WHERE o.years IS NULL) = 200 AND bool_and((o.years IS NULL) = (p.years IS NULL)) AS nulls, pg_typeof(min(o.years)) AS type FROM pay p JOIN out o USING (nr);
+
+-- swap: the same values, each from a rank that is near enough
+SELECT FROM masked('{"wage": {"swap": 5}, "children": {"swap": 50}, "points": {"swap": 0.01}}');
+SELECT array_agg(o.wage ORDER BY o.wage) = (SELECT array_agg(wage ORDER BY wage) FROM pay) AS wages, array_agg(o.children ORDER BY o.children) = (SELECT array_agg(children ORDER BY children) FROM pay) AS children FROM out o;
+WITH ranks AS (SELECT wage, min(r) AS least, max(r) AS most FROM (SELECT wage, row_number() OVER (ORDER BY wage) AS r FROM pay) v GROUP BY wage)
+SELECT bool_and(b.least <= a.most + 100 AND b.most >= a.least - 100) AS near, count(*) FILTER (WHERE o.wage <> p.wage) > 1800 AS moved, avg(abs(b.least - a.least)) BETWEEN 30 AND 70 AS far
+FROM pay p JOIN out o USING (nr) JOIN ranks a ON a.wage = p.wage JOIN ranks b ON b.wage = o.wage;
+SELECT count(*) FILTER (WHERE o.children <> p.children) > 300 AS moved FROM pay p JOIN out o USING (nr);
+
+-- pram: a value stays, or is drawn from the column: so many are as they were, and the distribution is as it was
+SELECT FROM masked('{"children": {"pram": 0.7}, "years": {"pram": 0}}');
+SELECT abs(avg((o.children = p.children)::int) - (0.7 + 0.3 * (0.25 + 1/9.0 + 1/36.0))) < 0.06 AS stayed FROM pay p JOIN out o USING (nr);
+SELECT children, abs(count(*) / 2000.0 - (SELECT count(*) / 2000.0 FROM pay p WHERE p.children = o.children)) < 0.06 AS share FROM out o GROUP BY children ORDER BY 1;
+SELECT abs(corr(o.years, p.years)) < 0.12 AS independent, count(*) FILTER (WHERE o.years IS NULL) AS nulls FROM pay p JOIN out o USING (nr);
+
+-- microaggregation by hand: 1 2 3 | 10 11 12 13, and a tie stays together
+CREATE TABLE small AS SELECT row_number() OVER () AS nr, 1 AS age, v AS n, v::int AS i FROM unnest('{1,2,3,10,11,12,13}'::numeric[]) AS v;
+SELECT FROM kanon_pattern_guided('small', 'small_out', '{age}', 2, keep => '{n,i}', mask => '{"n": {"microaggregate": 3}, "i": {"microaggregate": 4}}', allow_identifying => '{n,i}');
+SELECT n, count(*), array_agg(DISTINCT i) AS i FROM small_out GROUP BY n ORDER BY 1;
+-- the optimum by all ways to divide fourteen values, and k rows of each mean
+CREATE TABLE fourteen AS SELECT row_number() OVER (ORDER BY v) AS nr, 1 AS age, v::float8 AS n FROM unnest('{1,2,4,7,9,10,14,15,16,25,27,28,40,41}'::int[]) AS v;
+SELECT FROM kanon_pattern_guided('fourteen', 'fourteen_out', '{age}', 2, keep => '{nr,n}', mask => '{"n": {"microaggregate": 3}}', allow_identifying => '{nr,n}');
+WITH RECURSIVE cuts AS (SELECT 0::bigint AS upto, 0::float8 AS squares
+    UNION ALL SELECT g.upto, c.squares + g.squares FROM cuts c, LATERAL (SELECT t AS upto, (SELECT var_pop(n) * count(*) FROM fourteen WHERE nr > c.upto AND nr <= t) AS squares FROM generate_series(c.upto + 3, 14) AS t) g)
+SELECT round((SELECT sum((s.n - o.n) ^ 2) FROM fourteen s JOIN fourteen_out o USING (nr))::numeric, 6) = round(min(squares)::numeric, 6) AS least FROM cuts WHERE upto = 14;
+SELECT min(c) >= 3 AS rows, count(*) > 2 AS groups FROM (SELECT count(*) AS c FROM fourteen_out GROUP BY n) g;
+-- the mean stays; values of a large table in groups of five and more
+SELECT FROM masked('{"wage": {"microaggregate": 5}, "years": {"microaggregate": 10}}');
+SELECT abs(avg(o.wage) - avg(p.wage)) < 1e-6 AS mean, var_samp(o.wage) < var_samp(p.wage) AS variance, corr(o.wage, p.wage) > 0.9999 AS correlation FROM pay p JOIN out o USING (nr);
+SELECT (SELECT min(c) FROM (SELECT count(*) AS c FROM out GROUP BY wage) g) >= 5 AS wages, (SELECT min(c) FROM (SELECT count(*) AS c FROM out GROUP BY years) g) >= 10 AS years;
+
+\set VERBOSITY terse
+-- errors
+SELECT FROM masked('{"wage": {"noise": 0}}');
+SELECT FROM masked('{"wage": {"noise": "much"}}');
+SELECT FROM masked('{"children": {"noise": 0.1}}');
+SELECT FROM masked('{"wage": {"swap": 101}}');
+SELECT FROM masked('{"wage": {"pram": 1}}');
+SELECT FROM masked('{"wage": {"microaggregate": 1.5}}');
+SELECT FROM masked('{"children": {"microaggregate": 3}}');
+SELECT FROM masked('{"years": {"microaggregate": 3000}}');
+SELECT FROM masked('{"wage": {"noise": 0.1, "swap": 5}}');
+\set VERBOSITY default
+UPDATE pay SET points = 'NaN' WHERE nr = 7;
+SELECT FROM masked('{"points": {"noise": 0.1}}');
+SELECT FROM masked('{"points": {"swap": 5}}');
+SELECT kanon_create_publication('drawn', 'pay', '{age}', 5, options => '{"keep": ["wage"], "mask": {"wage": {"noise": 0.1}}, "allow_identifying": ["wage"]}');
+SELECT kanon_create_publication('means', 'pay', '{age}', 5, options => '{"keep": ["wage"], "mask": {"wage": {"microaggregate": 5}}, "allow_identifying": ["wage"]}');
+SELECT status FROM kanon_refresh('means');
+SELECT min(c) >= 5 AS rows FROM (SELECT count(*) AS c FROM means GROUP BY wage) g;
+SELECT kanon_drop_publication('means');
+DROP SCHEMA mask_columns_test CASCADE;

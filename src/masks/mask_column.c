@@ -1,0 +1,430 @@
+/*
+ * mask_column.c: masks that need to know all of a column before the first row is masked.
+ *
+ * noise: a normal number with a share of the column's standard deviation is added (J. J. Kim, "A method for
+ * limiting disclosure in microdata based on random noise and transformation", ASA Survey Research Methods, 1986).
+ * swap: rank swapping: each value changes places with one at most so many per cent of the ranks away (R. Moore,
+ * "Controlled data-swapping techniques for masking public use microdata sets", US Bureau of the Census, 1996).
+ * pram: a value stays with some probability, else one is drawn from the column: the distribution is expected to
+ * stay (P. P. de Wolf, J. M. Gouweleeuw, P. Kooiman, L. Willenborg, "Reflections on PRAM", 1998).
+ * microaggregate: means of groups of at least k neighbours with the least sum of squares (S. L. Hansen,
+ * S. Mukherjee, "A polynomial algorithm for optimal univariate microaggregation", IEEE TKDE 15, 2003); equal
+ * values share a group.
+ */
+#include "compat.h"
+#include "host/secure_random.h"
+#include "masks/mask_column.h"
+#include "rows/value_number.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/tuplesort.h"
+#include "utils/typcache.h"
+
+struct MaskColumn
+{
+	Border *border;
+	Tuplesortstate *sort; /* while the source is read */
+	int64 rows;           /* that have a value */
+	uint32 n;             /* different values, */
+	Datum *value;         /* [n] ascending, */
+	int64 *first;         /* [n + 1] and the rank of the first row with each */
+	double deviation;     /* of a noise */
+	int64 *partner;       /* [rows] whose value a rank shows; of a swap */
+	int64 *next;          /* [n] the rank that the next row with a value has */
+	Datum *mean;          /* [n] of its group */
+	RandomPool pool;
+};
+
+bool
+mask_of_column(const Mask *mask)
+{
+	return mask->kind == MASK_NOISE || mask->kind == MASK_SWAP || mask->kind == MASK_PRAM ||
+		   mask->kind == MASK_MICROAGGREGATE;
+}
+
+const char *
+mask_column_read(Mask *mask, double number)
+{
+	mask->share = number;
+	switch (mask->kind)
+	{
+		case MASK_NOISE:
+			return number > 0 && number <= 10 ? NULL
+											  : "a share of the standard deviation, above 0 and at most 10";
+		case MASK_SWAP:
+			return number > 0 && number <= 100 ? NULL : "a per cent of the ranks, above 0 and at most 100";
+		case MASK_PRAM:
+			return number >= 0 && number < 1 ? NULL : "the probability that a value stays, from 0 to below 1";
+		default:
+			return number >= 2 && number <= 1000000 && number == rint(number)
+					   ? NULL
+					   : "the least number of rows of a group, 2 or more";
+	}
+}
+
+static double
+uniform(MaskColumn *column)
+{
+	return (double) (random_draw(&column->pool) >> 11) / 9007199254740992.0;
+}
+
+static int64
+below(MaskColumn *column, int64 bound)
+{
+	return (int64) (random_draw(&column->pool) % (uint64) bound);
+}
+
+/* ---- what the column has ---- */
+
+void
+mask_column_begin(Mask *mask, Border *border)
+{
+	const TypeCacheEntry *entry = lookup_type_cache(mask->base, TYPECACHE_LT_OPR);
+
+	mask->whole = MemoryContextAllocZero(border->context, sizeof(MaskColumn));
+	mask->whole->border = border;
+	if (!OidIsValid(entry->lt_opr))
+		elog(ERROR, "a masked column has no order");
+	mask->whole->sort = tuplesort_begin_datum(mask->base, entry->lt_opr, mask->column->collation, false,
+											  work_mem, NULL, TUPLESORT_NONE);
+}
+
+void
+mask_column_note(Mask *mask, Datum value)
+{
+	tuplesort_putdatum(mask->whole->sort, value, false);
+	mask->whole->rows++;
+}
+
+static Datum
+keep_value(Mask *mask, Datum value)
+{
+	Size size;
+	void *copy;
+
+	if (mask->byval)
+		return value;
+	if (mask->length == -1)
+		value = PointerGetDatum(PG_DETOAST_DATUM(value));
+	size = datumGetSize(value, false, mask->length);
+	copy = border_palloc(mask->whole->border, size);
+	memcpy(copy, DatumGetPointer(value), size);
+	return PointerGetDatum(copy);
+}
+
+static int
+compare(const Mask *mask, Datum a, Datum b)
+{
+	return DatumGetInt32(FunctionCall2Coll(mask->compare, mask->column->collation, a, b));
+}
+
+/* Different values, from the sorted ones of all rows. */
+static void
+read_values(Mask *mask)
+{
+	MaskColumn *column = mask->whole;
+	Size room = 0, room_first = 0;
+	int64 rank = 0;
+	Datum value;
+	bool isnull;
+
+	tuplesort_performsort(column->sort);
+	while (kanon_getdatum(column->sort, &value, &isnull))
+	{
+		if (rank % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (column->n == 0 || compare(mask, column->value[column->n - 1], value) != 0)
+		{
+			column->value = border_grow(column->border, column->value, &room, column->n + 1, sizeof(Datum));
+			column->first =
+				border_grow(column->border, column->first, &room_first, column->n + 2, sizeof(int64));
+			column->value[column->n] = keep_value(mask, value);
+			column->first[column->n++] = rank;
+		}
+		rank++;
+	}
+	if (column->n > 0)
+		column->first[column->n] = rank;
+	tuplesort_end(column->sort);
+	column->sort = NULL;
+}
+
+/* The place among the values of the rank, or of the value. */
+static uint32
+value_at(const MaskColumn *column, int64 rank)
+{
+	uint32 low = 0, high = column->n;
+
+	while (high - low > 1)
+	{
+		uint32 middle = low + (high - low) / 2;
+
+		if (column->first[middle] <= rank)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static uint32
+place_of(const Mask *mask, Datum value)
+{
+	const MaskColumn *column = mask->whole;
+	uint32 low = 0, high = column->n;
+
+	while (high - low > 1)
+	{
+		uint32 middle = low + (high - low) / 2;
+
+		if (compare(mask, column->value[middle], value) <= 0)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static double *
+read_numbers(const Mask *mask)
+{
+	const MaskColumn *column = mask->whole;
+	double *number = border_palloc(column->border, sizeof(double) * (Size) Max(column->n, 1));
+
+	for (uint32 i = 0; i < column->n; i++)
+	{
+		number[i] = value_as_number(mask->base, column->value[i]);
+		if (isnan(number[i]) || isinf(number[i]))
+			ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+							errmsg("masked column \"%s\" has infinity or NaN", mask->column->name),
+							errhint("Take it out in a view of the source.")));
+	}
+	return number;
+}
+
+/* ---- before the first row ---- */
+
+static void
+find_deviation(MaskColumn *column, const double *number)
+{
+	double mean = 0, squares = 0;
+
+	for (uint32 i = 0; i < column->n; i++)
+		mean += number[i] * (double) (column->first[i + 1] - column->first[i]) / (double) column->rows;
+	for (uint32 i = 0; i < column->n; i++)
+		squares +=
+			(number[i] - mean) * (number[i] - mean) * (double) (column->first[i + 1] - column->first[i]);
+	column->deviation = column->rows > 1 ? sqrt(squares / (double) (column->rows - 1)) : 0;
+}
+
+/* From the lowest rank on: with one above it, near enough, that has not changed places yet. */
+static void
+swap_ranks(Mask *mask)
+{
+	MaskColumn *column = mask->whole;
+	int64 window = Max((int64) (mask->share / 100 * (double) column->rows), 1);
+
+	column->partner = border_palloc(column->border, sizeof(int64) * (Size) Max(column->rows, 1));
+	column->next = border_palloc(column->border, sizeof(int64) * (Size) Max(column->n, 1));
+	for (uint32 i = 0; i < column->n; i++)
+		column->next[i] = column->first[i];
+	for (int64 i = 0; i < column->rows; i++)
+		column->partner[i] = -1;
+	for (int64 i = 0; i < column->rows; i++)
+	{
+		int64 last = Min(i + window, column->rows - 1), other = -1;
+
+		if (i % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (column->partner[i] >= 0)
+			continue;
+		for (int tries = 0; tries < 32 && last > i && other < 0; tries++)
+		{
+			int64 drawn = i + 1 + below(column, last - i);
+
+			other = column->partner[drawn] < 0 ? drawn : -1;
+		}
+		for (int64 j = last; j > i && other < 0; j--)
+			other = column->partner[j] < 0 ? j : -1;
+		if (other < 0)
+			other = i;
+		column->partner[i] = other;
+		column->partner[other] = i;
+	}
+}
+
+/* A number as a value of the column's type. */
+static Datum
+number_value(const Mask *mask, double number)
+{
+	switch (mask->base)
+	{
+		case INT2OID:
+			return Int16GetDatum((int16) fmin(fmax(rint(number), PG_INT16_MIN), PG_INT16_MAX));
+		case INT4OID:
+			return Int32GetDatum((int32) fmin(fmax(rint(number), PG_INT32_MIN), PG_INT32_MAX));
+		case INT8OID:
+			return Int64GetDatum((int64) fmin(fmax(rint(number), -9.2e18), 9.2e18));
+		case FLOAT4OID:
+			return Float4GetDatum((float4) number);
+		case FLOAT8OID:
+			return Float8GetDatum(number);
+		default:
+			return DirectFunctionCall1(float8_numeric, Float8GetDatum(number));
+	}
+}
+
+/* Sums up to each value, of numbers less their mean: differences of large sums would say little. */
+typedef struct Sums
+{
+	double *rows; /* [n + 1] */
+	double *sum;
+	double *squares;
+} Sums;
+
+static double
+group_squares(const Sums *sums, uint32 from, uint32 to)
+{
+	double rows = sums->rows[to] - sums->rows[from], sum = sums->sum[to] - sums->sum[from];
+
+	return sums->squares[to] - sums->squares[from] - sum * sum / rows;
+}
+
+/* Where the last group of the values up to each begins.  A group that can be divided in two never costs less. */
+static uint32 *
+group_values(const MaskColumn *column, const Sums *sums, double least)
+{
+	double *cost = border_palloc(column->border, sizeof(double) * ((Size) column->n + 1));
+	uint32 *from = border_palloc(column->border, sizeof(uint32) * ((Size) column->n + 1));
+	uint32 latest = 0; /* the last group of the values up to `to` begins here or before */
+
+	cost[0] = 0;
+	for (uint32 to = 1; to <= column->n; to++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		cost[to] = INFINITY;
+		from[to] = 0;
+		if (sums->rows[to] < least)
+			continue;
+		while (latest + 1 < to && sums->rows[to] - sums->rows[latest + 1] >= least)
+			latest++;
+		for (uint32 f = latest + 1; f-- > 0;)
+		{
+			double all = cost[f] + group_squares(sums, f, to);
+
+			if (all < cost[to])
+			{
+				cost[to] = all;
+				from[to] = f;
+			}
+			if (f < latest && sums->rows[latest] - sums->rows[f] >= least)
+				break;
+		}
+	}
+	border_pfree(column->border, cost);
+	return from;
+}
+
+static void
+find_means(Mask *mask, const double *number)
+{
+	MaskColumn *column = mask->whole;
+	Size size = sizeof(double) * ((Size) column->n + 1);
+	Sums sums = {border_palloc(column->border, size), border_palloc(column->border, size),
+				 border_palloc(column->border, size)};
+	uint32 *from;
+
+	if (column->rows > 0 && (double) column->rows < mask->share)
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("masked column \"%s\" has fewer values than a group must have", mask->column->name),
+				 errhint("Lower \"microaggregate\", or mask it by {\"constant\": null}.")));
+	find_deviation(column, number);
+	sums.rows[0] = sums.sum[0] = sums.squares[0] = 0;
+	for (uint32 i = 0; i < column->n; i++)
+	{
+		double rows = (double) (column->first[i + 1] - column->first[i]), away = number[i] - number[0];
+
+		sums.rows[i + 1] = sums.rows[i] + rows;
+		sums.sum[i + 1] = sums.sum[i] + rows * away;
+		sums.squares[i + 1] = sums.squares[i] + rows * away * away;
+	}
+	column->mean = border_palloc(column->border, sizeof(Datum) * (Size) Max(column->n, 1));
+	from = group_values(column, &sums, mask->share);
+	for (uint32 to = column->n; to > 0; to = from[to])
+	{
+		double mean = number[0] + (sums.sum[to] - sums.sum[from[to]]) / (sums.rows[to] - sums.rows[from[to]]);
+		Datum value = keep_value(mask, number_value(mask, mean));
+
+		for (uint32 i = from[to]; i < to; i++)
+			column->mean[i] = value;
+	}
+}
+
+void
+mask_column_noted(Mask *mask)
+{
+	read_values(mask);
+	if (mask->kind == MASK_NOISE)
+		find_deviation(mask->whole, read_numbers(mask));
+	else if (mask->kind == MASK_MICROAGGREGATE)
+		find_means(mask, read_numbers(mask));
+	else if (mask->kind == MASK_SWAP)
+		swap_ranks(mask);
+}
+
+/* ---- a row ---- */
+
+/* Box and Muller's way to a normal number. */
+static double
+normal(MaskColumn *column)
+{
+	double u = 1 - uniform(column), v = uniform(column);
+
+	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+/* A numeric keeps its digits behind the point. */
+static Datum
+with_noise(Mask *mask, Datum value)
+{
+	double by = mask->share * mask->whole->deviation * normal(mask->whole);
+	Datum sum;
+
+	if (mask->base != NUMERICOID)
+		return number_value(mask, value_as_number(mask->base, value) + by);
+	sum = DirectFunctionCall2(numeric_add, value, DirectFunctionCall1(float8_numeric, Float8GetDatum(by)));
+	return DirectFunctionCall2(numeric_round, sum, DirectFunctionCall1(numeric_scale, value));
+}
+
+Datum
+mask_column_apply(Mask *mask, Datum value)
+{
+	MaskColumn *column = mask->whole;
+	uint32 place;
+
+	if (column->n == 0)
+		elog(ERROR, "a masked column was not looked at");
+	switch (mask->kind)
+	{
+		case MASK_NOISE:
+			return with_noise(mask, value);
+		case MASK_MICROAGGREGATE:
+			return column->mean[place_of(mask, value)];
+		case MASK_PRAM:
+			return uniform(column) < mask->share
+					   ? value
+					   : column->value[value_at(column, below(column, column->rows))];
+		default:
+			place = place_of(mask, value);
+			if (column->next[place] == column->first[place + 1])
+				elog(ERROR, "a masked column has other rows than before");
+			return column->value[value_at(column, column->partner[column->next[place]++])];
+	}
+}
