@@ -191,6 +191,33 @@ E
 is(as('postgres', "SELECT status FROM kanon_refresh('own.by_view')"), 'current', 'what was a view when it was named may be one');
 is(as('postgres', "SELECT kanon_drop_publication('own.by_view')"), '', 'and is dropped');
 
+# A publication that is handed over keeps what its owner before has put on its tables: nothing of that runs as the next one.
+is(as('enemy', <<'E'), 'current', 'a publication of somebody else');
+CREATE TABLE evil.plain AS SELECT i % 4 AS a, i AS id FROM generate_series(1, 100) i;
+CREATE FUNCTION evil.act() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM evil.folded(1); RETURN NEW; END $$;
+GRANT SELECT ON evil.plain TO owner;
+GRANT CREATE ON SCHEMA evil TO owner;
+DO $$ BEGIN PERFORM kanon_create_publication('evil.given', 'evil.plain', '{a}', 20, key => 'id', stable => true, keep_releases => 5); END $$;
+SELECT status FROM kanon_refresh('evil.given');
+E
+sub give
+{
+	my ($to) = @_;
+	$node->safe_psql('postgres', "DO \$\$ DECLARE t regclass; BEGIN FOR t IN SELECT oid FROM pg_class WHERE relnamespace = 'evil'::regnamespace AND relname ~ '^given' AND relkind IN ('r', 'v') LOOP EXECUTE format('ALTER TABLE %s OWNER TO $to', t); END LOOP; END \$\$");
+}
+foreach my $part ('history', 'persons', 'types', 'release', 'trigger')
+{
+	my $table = $part eq 'trigger' ? 'evil.given_history' : $node->safe_psql('postgres', "SELECT oid::regclass FROM pg_class WHERE relnamespace = 'evil'::regnamespace AND relname ~ '^given_$part' AND relkind = 'r' ORDER BY oid DESC LIMIT 1");
+	is(as('enemy', $part eq 'trigger' ? "CREATE TRIGGER found BEFORE INSERT ON $table FOR EACH ROW EXECUTE FUNCTION evil.act()" : sprintf($replaced{index}, $table)), '', "$part: a trap");
+	give('owner');
+	like(as('postgres', "SELECT status, error FROM kanon_refresh('evil.given')"), qr/^(failed\|)?42501$/, 'is not sprung when it is somebody else\'s');
+	is(as('owner', "SELECT persons FROM kanon_compare_releases('evil.given', (SELECT min(release) FROM kanon_releases WHERE publication = 'evil.given' AND status <> 'failed'), (SELECT max(release) FROM kanon_releases WHERE publication = 'evil.given' AND status <> 'failed'))"), '42501', 'nor in a comparison') if $part eq 'persons';
+	is(as('owner', $part eq 'trigger' ? "DROP TRIGGER found ON $table" : 'DROP INDEX evil.found'), '', 'and without it');
+	is(as('postgres', "SELECT status FROM kanon_refresh('evil.given')"), 'current', 'there is a release');
+	give('enemy');
+	as('enemy', 'CREATE OR REPLACE FUNCTION evil.later(int) RETURNS bool IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN true; END $$');
+}
+
 # ---- who waits for whom ----
 
 # A reader whose table is waited for, and who then waits for the run: the server finds out.

@@ -62,6 +62,10 @@ static const char *const functions_of =
 	"  AND coalesce((SELECT typtype FROM pg_type WHERE oid = t.typelem), t.typtype) IN ('c', 'd', 'r', 'm')"
 	" WHERE coalesce(p.proowner, q.proowner, t.typowner) IS NOT NULL";
 
+static const char *const triggers_of =
+	"SELECT DISTINCT p.proowner FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid"
+	" WHERE t.tgrelid = $1 AND NOT t.tgisinternal";
+
 static const char *const views_read =
 	"SELECT DISTINCT d.refobjid FROM pg_rewrite w JOIN pg_depend d"
 	" ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid = 'pg_class'::regclass"
@@ -214,6 +218,23 @@ relation_trust(Oid relid)
 							   "set_options => '{}'), if they trust that role.")
 					 : errhint("Let its owner make the call, or, if you trust that role, "
 							   "SET kanon.read_strangers = on.")));
+}
+
+void
+relation_trust_written(Oid relid)
+{
+	ListCell *lc;
+
+	relation_trust(relid);
+	if (kanon_read_strangers)
+		return;
+	foreach (lc, ask_oids(triggers_of, relid))
+		if (!is_trusted(lfirst_oid(lc)))
+			ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+							errmsg("relation %s is not written: it has triggers of another role",
+								   relation_name(relid)),
+							errdetail("Writing it would run code of another role with your rights."),
+							errhint("Drop the triggers. The table may have been that role's before.")));
 }
 
 /* Of one's own or a superuser's: it is read with its policies, and with what is below it. */

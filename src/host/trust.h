@@ -26,6 +26,9 @@ extern bool relation_of_strangers(Oid relid);
 /* Raises insufficient_privilege for such a relation, where kanon.read_strangers says so. */
 extern void relation_trust(Oid relid);
 
+/* The same of a table that is written, whose triggers run as well: it may have been another role's. */
+extern void relation_trust_written(Oid relid);
+
 /*
  * Around a query on relations that have been asked for: where kanon.read_strangers says so, none of them is
  * a view or foreign table all of a sudden, or has policies.  Returns what ends it.

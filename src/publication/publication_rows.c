@@ -8,6 +8,7 @@
 #include "compat.h"
 #include "host/attempt.h"
 #include "host/gate.h"
+#include "host/trust.h"
 #include "publication/publication_rows.h"
 #include "host/catalog.h"
 #include "rows/target.h"
@@ -215,6 +216,7 @@ row_write(const char *query, Oid relid, Parameters *parameters, int expected)
 	if (name == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the history of the publication is gone"),
 						errhint("See remedy of kanon_publication_status.")));
+	relation_trust_written(relid);
 	nest = catalog_path_begin();
 	/* its owner may have put triggers on it */
 	gate_queries++;

@@ -7,6 +7,7 @@
 #include "host/catalog.h"
 #include "host/excerpt.h"
 #include "host/gate.h"
+#include "host/trust.h"
 #include "rows/target.h"
 #include "publication/publication_rows.h"
 
@@ -482,6 +483,7 @@ publication_store(KanonPublication *publication)
 	bool keyed = get_attnum(publication->definition, "mask_key") != InvalidAttrNumber;
 	Parameters p = {0};
 
+	relation_trust_written(publication->definition);
 	publication_rename(publication);
 	bring_up_to_date(publication);
 	if (!keyed && SPI_execute(psprintf("DELETE FROM %s", name), false, 0) != SPI_OK_DELETE)

@@ -16,6 +16,7 @@
 #include "host/lines.h"
 #include "host/progress.h"
 #include "host/settings.h"
+#include "host/trust.h"
 #include "rows/verify.h"
 #include "run/args.h"
 #include "run/histories.h"
@@ -154,6 +155,17 @@ definition_text(const KanonPublication *publication)
 	return text.data;
 }
 
+/* Tables of the release before are the owner's, but were made by another role where they were given away since. */
+static void
+trust_release(const Release *before)
+{
+	Oid tables[] = {before->relation, before->persons, before->types, before->rows};
+
+	for (int i = 0; i < lengthof(tables); i++)
+		if (OidIsValid(tables[i]))
+			relation_trust(tables[i]);
+}
+
 /* What the next release is to be. */
 static void
 fill_request(const KanonPublication *publication, const Release *release, List *releases, bool may_keep,
@@ -163,6 +175,8 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 	const Model *model = model_find(publication->solver);
 	char *bare;
 
+	if (before != NULL)
+		trust_release(before);
 	/* the definition is its owner's, who may have written into it */
 	definition_check_stable(publication, model);
 	memset(request, 0, sizeof(*request));
