@@ -439,6 +439,25 @@ SELECT kanon_create_publication(repeat('v', 62) || 'w', 'long', '{a}', 3, key =>
 SELECT status FROM kanon_refresh(repeat('v', 63));
 SELECT status FROM kanon_refresh(repeat('v', 62) || 'w');
 SELECT kanon_drop_publication(repeat('v', 63)), kanon_drop_publication(repeat('v', 62) || 'w');
+-- a key counts persons: ten rows of one person are no class of ten
+CREATE TABLE visits AS SELECT CASE WHEN i <= 10 THEN 999 ELSE i END AS pid, CASE WHEN i <= 10 THEN 'rare' ELSE 'c' || i % 3 END AS city, i % 4 AS dx
+    FROM generate_series(1, 400) i;
+SELECT kanon_create_publication('by_person', 'visits', '{city}', 5, '{"keep": ["dx"]}', key => 'pid');
+SELECT city, count(*) FROM by_person GROUP BY 1 ORDER BY 1;
+SELECT jsonb_path_query(options, '$.privacy[*].says') FROM kanon_usefulness WHERE target::text LIKE '%by_person%';
+-- unless its owner says so, or every row has a person of its own, or the rule is there
+SELECT kanon_create_publication('by_row', 'visits', '{city}', 5, '{"keep": ["dx"], "count_rows": true}', key => 'pid');
+SELECT count(*) FROM by_row WHERE city = 'rare';
+SELECT kanon_alter_publication('by_row', drop_options => '{count_rows}', protect_successive => true);
+SELECT status FROM kanon_refresh('by_row');
+SELECT count(*) FROM by_row WHERE city = 'rare';
+CREATE VIEW single AS SELECT * FROM visits WHERE pid <> 999;
+SELECT kanon_create_publication('by_single', 'single', '{city}', 5, '{"keep": ["dx"]}', key => 'pid');
+SELECT options ? 'privacy' FROM kanon_usefulness WHERE target::text LIKE '%by_single%';
+CREATE OR REPLACE VIEW single AS SELECT * FROM visits;
+SELECT status FROM kanon_refresh('by_single');
+SELECT count(*) FROM by_single WHERE city = 'rare';
+SELECT kanon_create_publication('by_rule', 'visits', '{city}', 5, jsonb_build_object('privacy', jsonb_build_array(kanon_subject('pid'))), key => 'pid');
 
 SET client_min_messages = warning;
 DROP SCHEMA pub_test, otherwhere, back_room CASCADE;

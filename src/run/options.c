@@ -235,6 +235,7 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_MAX_SUPPRESSED] = {"max_suppressed", FLOAT8OID, NULL, NULL, false, FIELD(max_suppressed),
 							   check_max_suppressed},
 	[OPTION_MAX_HELD] = {"max_held", INT8OID, NULL, NULL, false, 0, take_max_held},
+	[OPTION_COUNT_ROWS] = {"count_rows", BOOLOID, "false", BOOL_HINT, true, FIELD(count_rows), NULL},
 };
 
 int

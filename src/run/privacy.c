@@ -128,6 +128,33 @@ privacy_columns(Privacy *privacy, Source *source)
 	source_check_groupable(source->qis, source->ngrouped);
 }
 
+Privacy *
+privacy_of_persons(const Privacy *privacy, Source *source, const char *column)
+{
+	Privacy *copy = palloc0(sizeof(Privacy));
+	int n = privacy != NULL ? privacy->n : 0;
+
+	copy->n = n + 1;
+	copy->words = palloc0(sizeof(PrivacyWords) * copy->n);
+	copy->population = palloc0(sizeof(Source *) * copy->n);
+	copy->hierarchy = palloc0(sizeof(HierarchyChoice) * copy->n);
+	copy->column = palloc0(sizeof(*copy->column) * copy->n);
+	if (n > 0)
+	{
+		memcpy(copy->words, privacy->words, sizeof(PrivacyWords) * n);
+		memcpy(copy->population, privacy->population, sizeof(Source *) * n);
+		memcpy(copy->hierarchy, privacy->hierarchy, sizeof(HierarchyChoice) * n);
+		memcpy(copy->column, privacy->column, sizeof(*copy->column) * n);
+	}
+	copy->words[n].kind = PRIVACY_SUBJECT;
+	copy->words[n].columns = palloc(sizeof(char *));
+	copy->words[n].columns[0] = pstrdup(column);
+	copy->words[n].ncolumns = 1;
+	copy->column[n][0] = extra_column(source, &copy->words[n], copy->words[n].columns[0]);
+	source_check_groupable(source->qis, source->ngrouped);
+	return copy;
+}
+
 int
 privacy_find(const Privacy *privacy, PrivacyKind kind)
 {

@@ -65,6 +65,9 @@ extern Privacy *privacy_read(ArrayType *rules);
  */
 extern void privacy_columns(Privacy *privacy, Source *source);
 
+/* The same rules, and one more: k and the others count persons by the column.  privacy: NULL, too. */
+extern Privacy *privacy_of_persons(const Privacy *privacy, Source *source, const char *column);
+
 /*
  * After rowtypes_read: sets the problem's rules, and raises those that no release
  * can fulfil.  leaves_out: the caller can say that rows may be left out (residual).

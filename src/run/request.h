@@ -73,6 +73,7 @@ typedef enum Option
 	OPTION_MAX_GCP,
 	OPTION_MAX_SUPPRESSED,
 	OPTION_MAX_HELD,
+	OPTION_COUNT_ROWS,
 	OPTIONS
 } Option;
 
@@ -81,9 +82,10 @@ typedef uint64 OptionSet;
 
 #define TAKES(option) (UINT64CONST(1) << OPTION_##option)
 
-/* No function has these, and no run looks at them. */
-#define OF_PUBLICATIONS \
-	(TAKES(MIN_ROWS) | TAKES(MAX_ROW_CHANGE) | TAKES(MAX_GCP) | TAKES(MAX_SUPPRESSED) | TAKES(MAX_HELD))
+/* No function has these. */
+#define OF_PUBLICATIONS                                                                                   \
+	(TAKES(MIN_ROWS) | TAKES(MAX_ROW_CHANGE) | TAKES(MAX_GCP) | TAKES(MAX_SUPPRESSED) | TAKES(MAX_HELD) | \
+	 TAKES(COUNT_ROWS))
 
 /* What all models have but those without classes. */
 #define TAKES_COMMON                                                                                \
@@ -245,7 +247,8 @@ struct Request
 	double max_row_change; /* shares; INFINITY: not given */
 	double max_gcp;
 	double max_suppressed;
-	int64 max_held; /* releases; 0: not given */
+	int64 max_held;  /* releases; 0: not given */
+	bool count_rows; /* k counts rows, although the key says that persons have several */
 
 	/* by the model's check */
 	const char *recorded_method; /* what the record calls it, when not by `method` */

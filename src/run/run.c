@@ -442,6 +442,7 @@ begin(Request *request, bool whole)
 	look_for_changes(run);
 	if (run->unchanged)
 		return run;
+	successive_count_persons(run);
 	if (request->target != NULL)
 	{
 		run->target = target_resolve(request->target, run->columns, request->replace, request->mark);

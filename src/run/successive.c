@@ -104,6 +104,55 @@ raise_null_keys(const char *key)
 					errhint("Publish a view that leaves out rows in which the key is NULL.")));
 }
 
+/* ---- whom k counts ---- */
+
+static bool
+has_several_rows(const Source *source, const char *key)
+{
+	Gate *gate = gate_create(source->name, source->relid, 1);
+	const char *column = quote_identifier(key);
+	bool isnull;
+
+	(void) key_equality(source->relid, key);
+	gate_computed(gate, "several", BOOLOID);
+	gate_query(gate,
+			   psprintf("SELECT EXISTS (SELECT 1 FROM %s WHERE %s IS NOT NULL GROUP BY %s"
+						" HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1) AS several",
+						source->name, column, column),
+			   true);
+	return DatumGetBool(gate_value(0, 1, BOOLOID, &isnull));
+}
+
+void
+successive_count_persons(Run *run)
+{
+	Request *request = run->request;
+	MemoryContext old;
+
+	/* of a population k counts what the rule says */
+	if (request->key == NULL || request->count_rows || privacy_k_map(request->privacy) ||
+		privacy_find(request->privacy, PRIVACY_SUBJECT) >= 0 || !has_several_rows(run->source, request->key))
+		return;
+	if (privacy_asks_population(request->privacy))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("persons of the key \"%s\" have several rows, and rules about presence count rows",
+					request->key),
+			 errdetail("A person in several classes can be found in any of them."),
+			 errhint("Publish a view with one row per person, or say {\"count_rows\": true} in options.")));
+	ereport(NOTICE,
+			(errmsg("k counts persons by the key \"%s\", of whom some have several rows", request->key),
+			 errdetail("Rules that count values count persons, too. Counted in rows, one person could fill a "
+					   "class alone."),
+			 errhint("{\"count_rows\": true} in options counts rows.")));
+	/* the request outlives the run's queries */
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(run));
+	request->privacy = privacy_of_persons(request->privacy, run->source, request->key);
+	MemoryContextSwitchTo(old);
+	request_check(request);
+}
+
 /* ---- the way of the rows ---- */
 
 /* The source with its key among the kept columns, whose last it is: a row's number is before it. */

@@ -7,6 +7,12 @@
 
 #include "run/run.h"
 
+/*
+ * Where persons have several rows by the key, k and the rules count persons from here on: one person with ten
+ * rows is no class of ten.  Unless the caller says count_rows, or has said whom to count.
+ */
+extern void successive_count_persons(Run *run);
+
 /* Puts the rows of the release with their key beside the target. */
 extern void successive_stage(Run *run);
 
