@@ -1,12 +1,12 @@
 -- Attackers who know few columns: minimal rare combinations counted (kanon_check) and published, in seconds.  Adult with 14 columns,
--- and invented tables: 20,000 rows of 64 columns and 100,000 of 30, each column of 2 to 9 values of which few are frequent.
+-- and invented tables: 20,000 rows of 64 columns and 100,000 of 30, each column of 2 to 20 values of which few are frequent.
 \echo
 \echo 'known_columns: who knows m columns, k = 3 (medians; b is one second)'
 
 CREATE FUNCTION few_columns(target text, nrows int, ncolumns int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('CREATE TABLE %I AS SELECT %s FROM generate_series(1, %s) AS i', target,
-        (SELECT string_agg(format('floor((2 + %s %% 8) * power((hashint8(i * 67::bigint + %s)::bigint & 65535) / 65536.0, 2))::int AS c%s', c * 7, c, c), ', ')
+        (SELECT string_agg(format('floor((2 + %s %% 19) * power((hashint8(i * 67::bigint + %s)::bigint & 65535) / 65536.0, 3))::int AS c%s', c * 7, c, c), ', ')
          FROM generate_series(1, ncolumns) AS c), nrows);
 END $$;
 CREATE FUNCTION columns_of(relation regclass) RETURNS text LANGUAGE sql AS $$
