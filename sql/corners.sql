@@ -16,6 +16,16 @@ SELECT kanon_alter_publication('p', stable => true);
 SELECT stable, options FROM kanon_publications WHERE publication = 'corner_test.p';
 SELECT kanon_alter_publication('p', set_options => '{"privacy": [{"rule": "distinct_l", "column": 5, "l": 2}]}');
 SELECT kanon_alter_publication('p', set_options => '{"privacy": [{"rule": "presence", "distributions": "corner_test.people", "population_rows": 1.5, "dmin": 0, "dmax": 1, "confidence": 0.9}]}');
+-- what does not belong into options, and what is nearly a rule
+SELECT kanon_alter_publication('p', set_options => '{"k": 3}');
+SELECT kanon_alter_publication('p', set_options => '{"dry_run": true}');
+SELECT kanon_alter_publication('p', options => '{}', set_options => '{"mark": true}');
+SELECT kanon_alter_publication('p', set_options => '{"privacy": [{"rule": "l_diversity", "column": "a", "l": 2}]}');
+SELECT kanon_alter_publication('p', set_options => '{"privacy": [{"rule": "distinkt_l", "column": "a", "l": 2}]}');
+SELECT kanon_alter_publication('p', set_options => '{"privacy": [{"rule": "closeness", "column": "a", "l": 2}]}');
+-- nobody is told to drop the source
+CREATE TABLE alone AS SELECT i % 3 AS a FROM generate_series(1, 30) i;
+SELECT FROM kanon_pattern_guided('alone', 'alone', '{a}', 3);
 SELECT kanon_drop_publication('p');
 -- a label alone: neither weights nor kept columns; a column that is gone is none
 CREATE TABLE labelled AS SELECT id AS gone, a, b FROM people;

@@ -110,10 +110,17 @@ set_options(Jsonb *options, Jsonb *set)
 	return DatumGetJsonbP(DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(options), JsonbPGetDatum(set)));
 }
 
-/* All of them, or first those that go and then those that come. */
+/* All of them anew, or first those that go and then those that come. */
 static void
 change_options(KanonPublication *publication, FunctionCallInfo fcinfo)
 {
+	if (!PG_ARGISNULL(ALTER_OPTIONS) &&
+		!(PG_ARGISNULL(ALTER_SET_OPTIONS) && PG_ARGISNULL(ALTER_DROP_OPTIONS)))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("options cannot be given beside set_options or drop_options"),
+			 errhint("options says all options anew; set_options and drop_options change those there are.")));
 	if (!PG_ARGISNULL(ALTER_OPTIONS))
 		publication->options = relations_resolved(PG_GETARG_JSONB_P(ALTER_OPTIONS), NULL);
 	if (!PG_ARGISNULL(ALTER_DROP_OPTIONS))

@@ -76,10 +76,6 @@ check_replaceable(Oid relid, const char *name, const Source *source)
 	int nest;
 	bool needed;
 
-	if (relation_reads(source->relid, relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE), errmsg("target \"%s\" is what the source reads", name),
-				 errhint("Publish into another table; the source itself is never changed.")));
 	foreach (lc, source->beside)
 		target_spare(relid, name, lfirst_oid(lc));
 	rel = try_relation_open(relid, AccessShareLock);
@@ -194,6 +190,11 @@ target_resolve(const char *name, const Source *source, bool replace, bool mark)
 	existing = get_relname_relid(target->name, target->namespace);
 	if (OidIsValid(existing))
 	{
+		/* first: nobody is told to drop it */
+		if (relation_reads(source->relid, existing))
+			ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE),
+							errmsg("target \"%s\" is what the source reads", target->name),
+							errhint("Publish into another table; the source itself is never changed.")));
 		if (!replace)
 			ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
 							errmsg("relation %s already exists", target->qualified),

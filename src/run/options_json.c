@@ -41,6 +41,30 @@ options_known(const Model *model)
 	return known.data;
 }
 
+/* What calls have beside options, and who is asked for it. */
+static void
+refuse_argument(const char *name)
+{
+	static const char *const arguments[][2] = {
+		{"k", "k is an argument of its own: write it before options, as k => 5."},
+		{"quasi_identifiers", "quasi_identifiers is an argument of its own."},
+		{"source", "source is an argument of its own."},
+		{"target", "The releases of a publication are tables that it names itself."},
+		{"dry_run",
+		 "kanon_alter_publication(..., dry_run => true) tries a publication. Before it is created, call "
+		 "the solver's own function with dry_run => true."},
+		{"replace", "Each release replaces the one before: leave it out."},
+		{"key", "key is an argument of kanon_create_publication and kanon_alter_publication."},
+		{"stable", "stable is an argument of kanon_create_publication and kanon_alter_publication."},
+		{"solver", "solver is an argument of its own."}};
+
+	for (int i = 0; i < lengthof(arguments); i++)
+		if (strcmp(name, arguments[i][0]) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("\"%s\" does not belong into options", name), errhint("%s", arguments[i][1])));
+}
+
 static Option
 find_option(const Model *model, const char *name)
 {
@@ -54,6 +78,7 @@ find_option(const Model *model, const char *name)
 			return option;
 		nearest_try(&nearest, option_name(option));
 	}
+	refuse_argument(name);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("option \"%s\" is not known to the solver", excerpt(name)),

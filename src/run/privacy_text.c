@@ -9,6 +9,7 @@
  */
 #include "compat.h"
 #include "host/excerpt.h"
+#include "host/nearest.h"
 #include "run/args.h"
 
 #include <math.h>
@@ -410,6 +411,23 @@ read_pair(const RuleShape *shape, const char *name, const JsonbValue *value, Pri
 	return true;
 }
 
+/* l-diversity has several rules here; another name may be near one. */
+static void
+raise_unknown_rule(const char *given, const char *known)
+{
+	Nearest nearest = nearest_to(given);
+	const char *hint;
+
+	for (int i = 0; i < lengthof(shapes); i++)
+		nearest_try(&nearest, shapes[i].name);
+	hint = nearest_hint(&nearest, psprintf("Known rules: %s.", known));
+	if (strncmp(given, "l_", 2) == 0)
+		hint = "l-diversity is one of distinct_l, entropy_l and recursive_cl: write "
+			   "{\"rule\": \"distinct_l\", \"column\": ..., \"l\": 2}.";
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("privacy rule \"%s\" is not known", excerpt(given)), errhint("%s", hint)));
+}
+
 static const RuleShape *
 shape_of(Jsonb *rule)
 {
@@ -417,11 +435,20 @@ shape_of(Jsonb *rule)
 	JsonbValue *name =
 		JB_ROOT_IS_OBJECT(rule) ? findJsonbValueFromContainer(&rule->root, JB_FOBJECT, &key) : NULL;
 
-	for (int i = 0; name != NULL && name->type == jbvString && i < lengthof(shapes); i++)
-		if (name->val.string.len == strlen(shapes[i].name) &&
-			memcmp(name->val.string.val, shapes[i].name, name->val.string.len) == 0)
+	const char *given =
+		name != NULL && name->type == jbvString ? pnstrdup(name->val.string.val, name->val.string.len) : NULL;
+	StringInfoData known;
+
+	if (given == NULL)
+		raise_unreadable("It is no JSON object whose \"rule\" is known.");
+	initStringInfo(&known);
+	for (int i = 0; i < lengthof(shapes); i++)
+	{
+		if (strcmp(given, shapes[i].name) == 0)
 			return &shapes[i];
-	raise_unreadable("It is no JSON object whose \"rule\" is known.");
+		appendStringInfo(&known, "%s%s", i > 0 ? ", " : "", shapes[i].name);
+	}
+	raise_unknown_rule(given, known.data);
 	pg_unreachable();
 }
 
