@@ -68,6 +68,9 @@ name_list(const char *const *names, int n)
 	return array;
 }
 
+/* Columns by which row types differ beside the quasi-identifiers. */
+#define MOST_GROUPED 64
+
 static void
 check_kind(Relation rel)
 {
@@ -286,6 +289,8 @@ open_columns(Oid relid, ArrayType *columns, const char *argument, ArrayType *als
 	Source *source = open_relation(relid, &rel);
 
 	find_columns(rel, columns, argument, also, &source->qis, &source->nqis);
+	/* hierarchies keep pointers into it, so it never moves */
+	source->qis = repalloc(source->qis, sizeof(SourceColumn) * (source->nqis + MOST_GROUPED));
 	if (source->nqis == 0)
 		ereport(
 			ERROR,
@@ -354,7 +359,11 @@ source_group_by(Source *source, const SourceColumn *column)
 	for (int c = source->nqis; c < source->ngrouped; c++)
 		if (strcmp(source->qis[c].name, column->name) == 0)
 			return c;
-	source->qis = repalloc(source->qis, sizeof(SourceColumn) * (source->ngrouped + 1));
+	if (source->ngrouped - source->nqis == MOST_GROUPED)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("keys, class_column and the privacy rules name more than %d columns", MOST_GROUPED),
+				 errhint("Leave out rules.")));
 	source->qis[source->ngrouped] = *column;
 	return source->ngrouped++;
 }

@@ -11,16 +11,7 @@
 static int
 class_among_extra(Source *source, const SourceColumn *class_column)
 {
-	for (int c = source->nqis; c < source->ngrouped; c++)
-		if (strcmp(source->qis[c].name, class_column->name) == 0)
-			return c - source->nqis;
-	if (source->ngrouped - source->nqis == 64)
-		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
-						errmsg("class_column and the privacy rules name more than 64 columns"),
-						errhint("Leave out rules.")));
-	source->qis = repalloc(source->qis, sizeof(SourceColumn) * (source->ngrouped + 1));
-	source->qis[source->ngrouped] = *class_column;
-	return source->ngrouped++ - source->nqis;
+	return source_group_by(source, class_column) - source->nqis;
 }
 
 static KanonStatus
