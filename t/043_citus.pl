@@ -61,6 +61,12 @@ CREATE VIEW joined AS SELECT id, name, age, region AS zip, fee, diagnosis FROM b
 GRANT SELECT ON by_id, by_text, parted, columns, everywhere, seen, joined, here, zips TO doctor;
 E
 
+# What is said beside that a target shows little of a column.
+sub beside_empty
+{
+	return $_[0] =~ s/^\S+ NOTICE:  columns of the target that are nearly empty:.*\nDETAIL:.*\nHINT:.*(?:\n|\z)//mgr =~ s/\n\z//r;
+}
+
 sub left_behind
 {
 	KanonCitus::left_behind($_[0], $main, @workers);
@@ -80,7 +86,7 @@ foreach my $source (qw(by_id by_text parted columns everywhere seen joined))
 
 	is($stdout, $lines, "$source: the patterns, for one who is no superuser");
 	# Citus copies nothing everywhere when the same transaction has read such a table in parallel
-	like($stderr, $source eq 'joined' ? qr/^\S+ NOTICE:  target public\.far stays on this server\nDETAIL:.*SQLSTATE \w{5}\.\nHINT:[^\n]*\z/ : qr/^\z/,
+	like(beside_empty($stderr), $source eq 'joined' ? qr/^\S+ NOTICE:  target public\.far stays on this server\nDETAIL:.*SQLSTATE \w{5}\.\nHINT:[^\n]*\z/ : qr/^\z/,
 		"$source: its rows are set aside on the workers");
 	is($main->safe_psql('postgres', "SELECT partmethod FROM pg_dist_partition WHERE logicalrelid = 'far'::regclass"),
 		$source eq 'joined' ? '' : 'n', "$source: a small target is on every server");
@@ -103,7 +109,7 @@ foreach my $call ("kanon_cluster('%s', '%s', '{age,zip}', 60, keep => '{diagnosi
 	my ($name) = $call =~ /(\w+)/;
 	my ($ret, $stdout, $stderr) = $main->psql('postgres', 'SELECT FROM ' . sprintf($call, 'by_id', 'far', 'far'), extra_params => [ '-U', 'doctor' ]);
 
-	like($stderr, $name eq 'kanon_anatomy' ? qr/^\S+ NOTICE:  the target is a table of this server, which writes it\nDETAIL:[^\n]*\z/ : qr/^\z/,
+	like(beside_empty($stderr), $name eq 'kanon_anatomy' ? qr/^\S+ NOTICE:  the target is a table of this server, which writes it\nDETAIL:[^\n]*\z/ : qr/^\z/,
 		"$name: a distributed table is published");
 	is($main->safe_psql('postgres', 'SELECT count(*) FROM far'), '3000', "$name: all of it");
 	$main->safe_psql('postgres', 'DROP TABLE far; DROP TABLE IF EXISTS far_sensitive');
@@ -144,7 +150,7 @@ foreach my $distribute ('auto', 'off')
 	$main->safe_psql('postgres', "INSERT INTO by_id SELECT 10000 + i, 'later', 20, 'z1', 0.5, 'later' FROM generate_series(1, 100) i");
 	$holder->query_safe('SELECT pg_advisory_unlock_all()');
 	$runner->query('SELECT 1');
-	is($runner->{stderr}, '', "distribute = $distribute: rows that are committed meanwhile do no harm");
+	is(beside_empty($runner->{stderr}), '', "distribute = $distribute: rows that are committed meanwhile do no harm");
 	is($main->safe_psql('postgres', "SELECT count(*), count(*) FILTER (WHERE diagnosis = 'later') FROM far"), '3000|0', 'and are not published');
 	$main->safe_psql('postgres', "DROP TABLE IF EXISTS far; DELETE FROM by_id WHERE name = 'later'");
 	$runner->quit;

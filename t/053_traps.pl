@@ -64,6 +64,7 @@ GRANT SELECT ON pop TO mallory;
 SET SESSION AUTHORIZATION mallory;
 SET search_path = mallory, kanon;
 CREATE TABLE src AS SELECT i AS id, i % 5 AS a, i % 3 AS b, 's' || i % 7 AS s, (1.5 * i)::float8 AS x, date '2020-01-01' + i AS d FROM generate_series(1, 200) i;
+ALTER TABLE src ADD PRIMARY KEY (id);
 CREATE TABLE own_pop AS SELECT a, b, id AS person FROM src;
 CREATE TABLE levels AS SELECT i AS a, i / 2 AS level1 FROM generate_series(0, 4) i;
 COMMENT ON TABLE src IS 'kanon: mallory.src_was';
@@ -136,7 +137,7 @@ my @by_name = (
 		"SELECT count(*) FROM kanon_attack('$t', 'mallory.t_plain', 'id', '{a,b}')", "SELECT count(*) FROM kanon_compare('$t', 'mallory.t_plain', '{a,b}')", "SELECT count(*) FROM kanon_distributions('$t', 'mallory.t_plain', '{a,b}', 5)",
 		"SELECT kanon_hierarchy_date('$t', 'd', 'public.h')", "SELECT kanon_create_publication('public.p', '$t', '{a,b}', 5)", "SELECT kanon_set_budget('$t', 1, role => 'donor')", "SELECT count(*) FROM kanon_internal.kanon_shard_types('$t'::regclass) AS g (packed bytea, rows bigint)", "SELECT count(*) FROM kanon_internal.kanon_shard_rows('$t'::regclass) AS g (a int, b int, rows bigint)",
 		"SELECT kanon_k_map('$t'), kanon_delta_presence('$t', 0, 0.5), kanon_presence('$t', 100, 0, 0.5, 0.9), kanon_t_closeness('s', 0.3, hierarchy => '$t')", "SELECT kanon_describe('*-', '{a,b}'), count(kanon_internal.kanon_row_type(1, ROW(1))) FROM kanon_option_list()",
-		"SELECT kanon_checksum('$t')", "SELECT count(*) FROM kanon_dp('$t', 'count', 1)") } 'mallory.src'),
+		"SELECT kanon_checksum('$t')", "SELECT count(*) FROM kanon_linked('$t', '{\"mallory.src\": {\"quasi_identifiers\": [\"a\", \"b\"]}}', 'public', 5)", "SELECT count(*) FROM kanon_check_linked('$t', '{\"mallory.src\": {\"quasi_identifiers\": [\"a\", \"b\"]}}', 5)", "SELECT count(*) FROM kanon_dp('$t', 'count', 1)") } 'mallory.src'),
 	"SELECT count(*) FROM kanon_check_hierarchy('mallory.levels', 'mallory.src', 'a')",
 	"SELECT count(*) FROM kanon_pattern_guided('mallory.src', NULL, '{a,b}', 5, hierarchies => '{\"a\": \"mallory.levels\"}', dry_run => true)");
 

@@ -125,6 +125,8 @@ my %events = (
 	280 => [ 'UPDATE ward.visit SET id = NULL WHERE id = (SELECT max(id) FROM ward.visit)', 'DELETE FROM ward.visit WHERE id IS NULL', 'persons 22004' ],
 	# the table is exchanged for a larger one
 	310 => [ 'ALTER TABLE ward.visit ADD COLUMN note text, ADD COLUMN name text; UPDATE ward.visit SET note = repeat(ssn, 3)', '' ]);
+# a protected release of persons with two rows each cannot show everybody: readers keep the one before
+my %held = (100 => 'persons');
 my %restarts = (110 => 'fast', 240 => 'immediate');
 
 my $job;
@@ -195,15 +197,17 @@ E
 		$below++;
 		is("$out$err", '', "night $day: nothing below the promise");
 	}
-	my $status = join ' ', map { $expected =~ /$_/ ? 'failing' : 'fresh' } qw(ages persons stays);
-	$fresh++ if $out =~ /status: $status$/m;
+	my $status = join ' ', map { $expected =~ /$_/ ? 'failing' : ($held{$day} // '') eq $_ ? 'held' : 'fresh' } qw(ages persons stays);
+	my $seen = $out =~ /status: (.*)/ ? $1 : '';
+	$fresh += $seen eq $status;
+	is($seen, $status, "night $day: and monitoring knows") if $seen ne $status;
 }
 readers_stop('after the last night');
 
 is($bad_nights, 0, 'every night fails what must, and nothing else');
 is($unnamed, 0, 'every failure is told by name and in words');
 is($below, 0, 'nothing below the promise is ever seen');
-is($fresh, 365, 'and monitoring knows');
+is($fresh, 365, 'and monitoring knows each night');
 is(scalar(keys %failures), scalar(grep { @{ $events{$_} } > 2 } keys %events), 'each kind of failure was seen');
 my ($out) = job("SELECT count(*) FILTER (WHERE status = 'failed'), count(DISTINCT publication), min(n), max(n) FROM (SELECT *, count(*) OVER (PARTITION BY publication) AS n FROM kanon_releases) r");
 is($out, '14|3|366|366', 'the history has them all');
