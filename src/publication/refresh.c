@@ -273,15 +273,16 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 	CommandCounterIncrement();
 	keep_private(release->relation);
 	if (FAULT(release_changed))
-		run_utility(psprintf("DELETE FROM %s WHERE ctid = '(0,1)'", relation_name(release->relation)));
+		run_utility(psprintf("DELETE FROM %s WHERE ctid OPERATOR(pg_catalog.=) '(0,1)'",
+							 relation_name(release->relation)));
 	if (FAULT(release_moved))
 	{
 		const char *name = relation_name(release->relation);
 		const char *column = quote_identifier(get_attname(release->relation, 1, false));
 
-		run_utility(
-			psprintf("UPDATE %s SET %s = (SELECT %s FROM %s ORDER BY ctid DESC LIMIT 1) WHERE ctid = '(0,1)'",
-					 name, column, column, name));
+		run_utility(psprintf(
+			"UPDATE %s SET %s = (SELECT %s FROM %s ORDER BY ctid DESC LIMIT 1) WHERE ctid OPERATOR(pg_catalog.=) '(0,1)'",
+			name, column, column, name));
 	}
 	if (FAULT(view_renamed))
 		run_utility(psprintf("ALTER TABLE %s RENAME COLUMN %s TO renamed", relation_name(release->relation),

@@ -145,8 +145,8 @@ histories_keep(Run *run)
 		keep_past(run);
 	keep_waiting(run);
 	if (FAULT(history_moved))
-		history_sql("UPDATE %s SET " HISTORY_NUMBER " = (SELECT max(" HISTORY_NUMBER
-					") FROM %s) WHERE " HISTORY_ROW " = (SELECT min(" HISTORY_ROW ") FROM %s)",
+		history_sql("UPDATE %s SET " HISTORY_NUMBER " = (SELECT pg_catalog.max(" HISTORY_NUMBER
+					") FROM %s) WHERE " HISTORY_ROW EQ "(SELECT pg_catalog.min(" HISTORY_ROW ") FROM %s)",
 					histories->after, histories->after, histories->after);
 	count_held(histories);
 	history_sql("DROP TABLE %s, %s, %s", histories->ended, histories->waiting, histories->outcome);

@@ -438,11 +438,12 @@ begin(Request *request, bool whole)
 	}
 	else
 		histories_snapshot(request);
-	steps->set_up(run);
 	look_for_changes(run);
 	if (run->unchanged)
 		return run;
+	/* the model is set up for whom k counts */
 	successive_count_persons(run);
+	steps->set_up(run);
 	if (request->target != NULL)
 	{
 		run->target = target_resolve(request->target, run->columns, request->replace, request->mark);

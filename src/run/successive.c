@@ -146,11 +146,11 @@ successive_count_persons(Run *run)
 			 errdetail("Rules that count values count persons, too. Counted in rows, one person could fill a "
 					   "class alone."),
 			 errhint("{\"count_rows\": true} in options counts rows.")));
-	/* the request outlives the run's queries */
+	/* the request outlives the run's queries, and what the model keeps of it, too */
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(run));
 	request->privacy = privacy_of_persons(request->privacy, run->source, request->key);
-	MemoryContextSwitchTo(old);
 	request_check(request);
+	MemoryContextSwitchTo(old);
 }
 
 /* ---- the way of the rows ---- */
