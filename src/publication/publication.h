@@ -288,4 +288,10 @@ extern void release_make(KanonPublication *publication, Release *release, List *
 /* Makes a release and switches the view, if anything has changed; raises what goes wrong. */
 extern void release_build(KanonPublication *publication, Release *release, List *releases);
 
+/*
+ * The next release of a publication that the caller has locked.  A failure is recorded and not raised.  scheduled:
+ * nothing is said on the way, since refresh_all.c tells all of it in the end.
+ */
+extern void publication_refresh(KanonPublication *publication, Release *release, bool scheduled);
+
 #endif

@@ -1,5 +1,5 @@
 /*
- * refresh.c: kanon_refresh, kanon_refresh_all: the next release of a publication.
+ * refresh.c: kanon_refresh: the next release of a publication.
  *
  * A release is a new table.  When it is written, checked and, if asked for,
  * compared with those before it, the view is switched to it: the only moment at
@@ -39,7 +39,6 @@
 #include "utils/varlena.h"
 
 PG_FUNCTION_INFO_V1(kanon_refresh);
-PG_FUNCTION_INFO_V1(kanon_refresh_all);
 
 /* ---- releases that go ---- */
 
@@ -455,8 +454,8 @@ build(void *arg)
 }
 
 /* One refresh, recorded; what it came to in *release. */
-static void
-refresh(KanonPublication *publication, Release *release, bool scheduled)
+void
+publication_refresh(KanonPublication *publication, Release *release, bool scheduled)
 {
 	Build work = {.publication = publication, .release = release};
 	ErrorData *error;
@@ -518,162 +517,7 @@ kanon_refresh(PG_FUNCTION_ARGS)
 	publication = publication_find(extension_schema(fcinfo), name, owned_by_caller);
 	publication = publication_claim(publication, wait);
 	publication->caller = fcinfo->flinfo->fn_oid;
-	refresh(publication, &release, false);
+	publication_refresh(publication, &release, false);
 	put_release(lines, publication, &release);
 	return (Datum) 0;
-}
-
-/* ---- all of them, each in a transaction of its own ---- */
-
-typedef struct Turn
-{
-	KanonPublication *publication;
-	Oid caller;
-	Release release;
-} Turn;
-
-static void
-take_turn(void *arg)
-{
-	Turn *turn = arg;
-	KanonPublication *publication = publication_claim(turn->publication, false);
-
-	publication->caller = turn->caller;
-	refresh(publication, &turn->release, true);
-}
-
-/* Commits a turn, and says what kept it from that: everything that the turn did is undone then. */
-static ErrorData *
-commit_turn(MemoryContext context)
-{
-	ErrorData *volatile error = NULL;
-
-	PG_TRY();
-	{
-		SPI_commit();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	if (error != NULL && ends_statement(error))
-		ReThrowError(error);
-	return error;
-}
-
-/* The turn was undone with what it had recorded: that it failed is recorded in another one. */
-static void
-record_undone(void *arg)
-{
-	Turn *turn = arg;
-	KanonPublication *publication = publication_claim(turn->publication, false);
-	Release failed = turn->release;
-	Identity saved;
-
-	identity_assume(publication, &saved);
-	SPI_connect();
-	(void) releases(publication, &failed.number);
-	failed.number++;
-	release_add(publication, &failed);
-	SPI_finish();
-	identity_return(&saved);
-}
-
-static ErrorData *
-in_turn(void (*work)(void *arg), Turn *turn)
-{
-	ErrorData *error;
-
-	PushActiveSnapshot(GetTransactionSnapshot());
-	error = attempt(work, turn);
-	PopActiveSnapshot();
-	return error;
-}
-
-/* One publication, in a transaction of its own.  False: it was not refreshed, and the reason is appended. */
-static bool
-refresh_in_turn(KanonPublication *publication, Oid caller, MemoryContext context, StringInfo failures)
-{
-	Turn turn = {.publication = publication, .caller = caller};
-	ErrorData *error;
-
-	if (publication_is_broken(publication))
-	{
-		appendStringInfo(failures, "%s%s: %s. It is mended by: %s", failures->len > 0 ? "\n" : "",
-						 publication->name, publication->problem, publication->remedy);
-		return false;
-	}
-	error = in_turn(take_turn, &turn);
-	if (error != NULL)
-		failure_note(&turn.release, error);
-	error = commit_turn(context);
-	if (error != NULL)
-	{
-		failure_note(&turn.release, error);
-		(void) in_turn(record_undone, &turn);
-		(void) commit_turn(context);
-	}
-	if (turn.release.status != RELEASE_FAILED)
-		return true;
-	appendStringInfo(failures, "%s%s: %s", failures->len > 0 ? "\n" : "", publication->name,
-					 failure_text(&turn.release));
-	return false;
-}
-
-static void
-raise_none(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("role %s has no publications", quote_identifier(GetUserNameFromId(GetUserId(), false))),
-			 errhint("Call it as the role that owns them, as a member that inherits its rights, or as a "
-					 "superuser. See kanon_publications.")));
-}
-
-/* kanon_refresh_all() */
-Datum
-kanon_refresh_all(PG_FUNCTION_ARGS)
-{
-	MemoryContext context = CurrentMemoryContext;
-	Oid extension = extension_schema(fcinfo);
-	List *all;
-	ListCell *lc;
-	List *unread = NIL;
-	int busy;
-	int turns;
-	int failed;
-	StringInfoData failures;
-
-	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
-		castNode(CallContext, fcinfo->context)->atomic)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-			 errmsg("kanon_refresh_all commits after each publication and cannot run inside a transaction"),
-			 errhint("CALL it by itself; inside a transaction use kanon_refresh.")));
-	PreventCommandIfReadOnly("kanon_refresh_all");
-	initStringInfo(&failures); /* said when SPI has let go of what was read by it */
-	SPI_connect_ext(SPI_OPT_NONATOMIC);
-	all = publications_seen(extension, owned_by_caller, &unread);
-	busy = list_length(unread);
-	turns = list_length(all) + busy;
-	if (turns == 0)
-		raise_none();
-	failed = busy;
-	if (busy > 0)
-		appendStringInfo(&failures, "%d locked by other sessions: see the warnings.", busy);
-	foreach (lc, all)
-		failed += !refresh_in_turn(lfirst(lc), fcinfo->flinfo->fn_oid, context, &failures);
-	SPI_finish();
-	if (failed > 0)
-		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("%d of %d publications could not be refreshed", failed, turns),
-						errdetail("%s", failures.data),
-						errhint("%sSee kanon_releases and kanon_publication_status.",
-								failed < turns ? "The others were refreshed and committed. " : "")));
-	PG_RETURN_VOID();
 }
