@@ -276,26 +276,6 @@ forget(Run *run)
 	memset(&run->release, 0, sizeof(run->release));
 }
 
-/* There may be any number of them. */
-static void
-notice_dropped(const Run *run)
-{
-	if (run->request->privacy != NULL && run->release.dropped > 0)
-		ereport(NOTICE, (errmsg(INT64_FORMAT " rows are left out", run->release.dropped),
-						 errdetail("They fit no class that keeps k and the privacy rules.")));
-}
-
-static void
-notice_stopped(const Run *run)
-{
-	if (run->report.stopped)
-		ereport(
-			NOTICE,
-			(errmsg("time was up before all patterns were tried"),
-			 errdetail("Rows that were in no class then were put into classes at once, which loses more."),
-			 errhint("Raise time_limit.")));
-}
-
 /* ---- write, verify, record ---- */
 
 /* Of the cells that the source has; 0 when it has none. */
@@ -527,8 +507,7 @@ tell_solved(Run *run)
 {
 	if (run->request->model->solved != NULL)
 		run->request->model->solved(run);
-	notice_stopped(run);
-	notice_dropped(run);
+	run_notice_rest(run);
 }
 
 static Run *
@@ -640,33 +619,7 @@ run_finish(Run *run)
 	put_target(run);
 }
 
-/* ---- notices, and the end ---- */
-
-void
-run_notice_unproven(const Run *run, bool takes_gap, const char *takes)
-{
-	const KanonReport *report = &run->report;
-
-	/* what stays near the release before has no bound, however long it is given */
-	if (run->types->nrows == 0 || report->proven || run->near)
-		return;
-	if (isinf(report->lower_bound))
-		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
-						 errdetail("Its cost is %.10g; no bound was found in time.", report->cost),
-						 errhint("%s", takes)));
-	else if (isinf(report_gap(report)))
-		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
-						 errdetail("Its cost is %.10g, no release costs less than %.10g.", report->cost,
-								   report->lower_bound),
-						 errhint("%s", takes)));
-	else
-		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
-						 errdetail("Its cost is %.10g, no release costs less than %.10g (gap %.2f %%).",
-								   report->cost, report->lower_bound, 100 * report_gap(report)),
-						 takes_gap ? errhint("Raise time_limit, or accept the gap by gap => %.3f.",
-											 ceil(1000 * report_gap(report)) / 1000)
-								   : errhint("%s", takes)));
-}
+/* ---- the end ---- */
 
 void
 run_end(Run *run)

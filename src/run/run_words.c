@@ -12,6 +12,8 @@
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
+#include <math.h>
+
 /* From that share of its cells on a column is of no use. */
 #define NEARLY_ALL 0.9
 
@@ -104,4 +106,45 @@ run_notice_empty(const Run *run, const KanonColumnMeasures *columns)
 				(errmsg("columns of the target that are nearly empty: %s", names.data),
 				 errdetail("At least %.0f %% of the cells of each show nothing.", 100 * NEARLY_ALL),
 				 errhint("Give them hierarchies, or leave them out, so that other columns show more.")));
+}
+
+void
+run_notice_rest(const Run *run)
+{
+	if (run->report.stopped)
+		ereport(
+			NOTICE,
+			(errmsg("time was up before all patterns were tried"),
+			 errdetail("Rows that were in no class then were put into classes at once, which loses more."),
+			 errhint("Raise time_limit.")));
+	/* there may be any number of them */
+	if (run->request->privacy != NULL && run->release.dropped > 0)
+		ereport(NOTICE, (errmsg(INT64_FORMAT " rows are left out", run->release.dropped),
+						 errdetail("They fit no class that keeps k and the privacy rules.")));
+}
+
+void
+run_notice_unproven(const Run *run, bool takes_gap, const char *takes)
+{
+	const KanonReport *report = &run->report;
+
+	/* what stays near the release before has no bound, however long it is given */
+	if (run->types->nrows == 0 || report->proven || run->near)
+		return;
+	if (isinf(report->lower_bound))
+		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
+						 errdetail("Its cost is %.10g; no bound was found in time.", report->cost),
+						 errhint("%s", takes)));
+	else if (isinf(report_gap(report)))
+		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
+						 errdetail("Its cost is %.10g, no release costs less than %.10g.", report->cost,
+								   report->lower_bound),
+						 errhint("%s", takes)));
+	else
+		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
+						 errdetail("Its cost is %.10g, no release costs less than %.10g (gap %.2f %%).",
+								   report->cost, report->lower_bound, 100 * report_gap(report)),
+						 takes_gap ? errhint("Raise time_limit, or accept the gap by gap => %.3f.",
+											 ceil(1000 * report_gap(report)) / 1000)
+								   : errhint("%s", takes)));
 }

@@ -15,4 +15,7 @@ extern char *run_words(const Run *run, const char *promise);
 /* A NOTICE that names the columns of which the target shows next to nothing. */
 extern void run_notice_empty(const Run *run, const KanonColumnMeasures *columns);
 
+/* Rows that are left out, and those that time was too short for. */
+extern void run_notice_rest(const Run *run);
+
 #endif
