@@ -214,3 +214,11 @@ SELECT role FROM kanon_linked('shop.customers', '{"shop.customers": {"quasi_iden
 RESET ROLE;
 DROP OWNED BY regress_linked;
 DROP ROLE regress_linked;
+-- at equal cost rows stay, and show nothing: three orders each, each city with too few persons of a class
+CREATE TABLE shop.payer (id int PRIMARY KEY, birth int);
+CREATE TABLE shop.paid (id int PRIMARY KEY, payer int REFERENCES shop.payer, city text);
+INSERT INTO shop.payer SELECT i, i % 30 FROM generate_series(1, 300) AS i;
+INSERT INTO shop.paid SELECT i, 1 + i % 300, 'c' || i % 7 FROM generate_series(1, 900) AS i;
+CREATE SCHEMA stay;
+SELECT table_name, row_count, published FROM kanon_linked('shop.payer',
+    '{"shop.payer": {"quasi_identifiers": ["birth"]}, "shop.paid": {"quasi_identifiers": ["city"]}}', 'stay', 5);

@@ -372,20 +372,21 @@ cheapest(Counter *counter, const Form *form)
 	for (uint32_t i = 0; i < form->size; i++)
 	{
 		uint32_t a = kanon_linked_node(class, class->rows[rows[i]].node);
-		double price = form->persons * kanon_linked_price(class, rows[i]);
-
-		if (price < best.cost)
-			best = (Choice){price, a, KANON_NO_ROW};
-	}
-	for (uint32_t i = 0; i < form->size; i++)
-	{
-		uint32_t a = kanon_linked_node(class, class->rows[rows[i]].node);
 		bool tried = false;
 
 		for (uint32_t j = 0; j < i; j++)
 			tried = tried || kanon_linked_node(class, class->rows[rows[j]].node) == a;
 		if (!tried)
 			try_merges(counter, a, &best);
+	}
+	/* (at equal cost rows stay) */
+	for (uint32_t i = 0; i < form->size; i++)
+	{
+		uint32_t a = kanon_linked_node(class, class->rows[rows[i]].node);
+		double price = form->persons * kanon_linked_price(class, rows[i]);
+
+		if (price < best.cost)
+			best = (Choice){price, a, KANON_NO_ROW};
 	}
 	return best;
 }
