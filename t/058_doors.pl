@@ -46,7 +46,7 @@ foreach my $before ('', 'x')
 	# a code that is none, written into the history by its owner
 	my $history = $node->safe_psql('postgres', "SELECT oid::regclass FROM pg_class WHERE relname LIKE '%history' ORDER BY oid DESC LIMIT 1");
 	is(KanonNode::as($node, 'odd', 'postgres', "INSERT INTO $history (release, started, finished, status, error) VALUES (2, now(), now(), 'failed', '$before" . $e x 7 . "')"), '', 'an odd code in a history');
-	is($node->safe_psql('postgres', "SELECT error FROM kanon_publication_status(\$n\$$publication\$n\$)"), "$before$e$e", 'is cut between characters');
+	is($node->safe_psql('postgres', "SELECT octet_length(error), error FROM kanon_publication_status(\$n\$$publication\$n\$)"), (length($before) + 4) . "|$before$e$e", 'is cut between characters'); # (psql drops half a character at the end by itself)
 }
 $node->stop;
 
