@@ -81,6 +81,16 @@ SELECT status FROM kanon_refresh('rare');
 SELECT array_agg(id ORDER BY id) FROM rare WHERE a IS NULL;
 SELECT kanon_drop_publication('rare');
 
+-- classes that readers cannot tell apart stay together as one: a NULL that is shown looks like a cell that is hidden
+CREATE TABLE looks (id int, a int, c int);
+INSERT INTO looks VALUES (1, 1, NULL), (2, 1, NULL), (3, 1, 5), (4, 1, 6), (5, 2, NULL), (6, 2, NULL);
+SELECT kanon_create_publication('alike', 'looks', '{a,c}', 2, '{"keep": ["id"], "allow_identifying": ["id"], "weights": [1, 100]}');
+SELECT a, c, array_agg(id ORDER BY id) FROM alike GROUP BY a, c ORDER BY a;
+DELETE FROM looks WHERE id = 1;
+SELECT status FROM kanon_refresh('alike');
+SELECT a, c, array_agg(id ORDER BY id) FROM alike GROUP BY a, c ORDER BY a;
+SELECT kanon_drop_publication('alike');
+
 -- what cannot be made so is refused, with the reason
 \set VERBOSITY default
 SELECT kanon_create_publication('x', 'aged', '{age}', 5, solver => 'freeform');

@@ -5,6 +5,7 @@
 #define KANON_CLASS_VALUES_H
 
 #include "core/kanon.h"
+#include "host/border.h"
 #include "rows/target.h"
 
 typedef struct ShownClass
@@ -28,5 +29,8 @@ extern ShownClass *shown_class_create(const Target *target, const Source *source
 
 /* Between plain_text_begin and _end; its values stand until the next class. */
 extern void shown_class_enter(ShownClass *shown, uint32 class_);
+
+/* [nclasses] The first class that readers cannot tell from each; NULL where all classes look different. */
+extern uint32 *shown_class_alike(ShownClass *shown, Border *border);
 
 #endif

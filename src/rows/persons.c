@@ -55,92 +55,12 @@ persons_begin(const KanonProblem *problem, const KanonRelease *release, Border *
 
 /* ---- classes that look alike ---- */
 
-/* What a class shows, as text that no other has that looks different. */
-typedef struct Look
-{
-	char *text;
-	uint32 class_;
-} Look;
-
-static int
-compare_looks(const void *a, const void *b)
-{
-	const Look *left = a;
-	const Look *right = b;
-	int order = strcmp(left->text, right->text);
-
-	return order != 0 ? order : left->class_ < right->class_ ? -1 : left->class_ > right->class_;
-}
-
-static char *
-look_of(ShownClass *shown, FmgrInfo *output, uint32 class_)
-{
-	StringInfoData text;
-
-	shown_class_enter(shown, class_);
-	initStringInfo(&text);
-	for (int c = 0; c < shown->source->nqis; c++)
-	{
-		char *value = shown->nulls[c] ? NULL : OutputFunctionCall(&output[c], shown->values[c]);
-
-		if (value == NULL)
-			appendStringInfoChar(&text, '-');
-		else
-		{
-			appendStringInfo(&text, "%zu:%s", strlen(value), value);
-			pfree(value);
-		}
-	}
-	return text.data;
-}
-
 void
 persons_find_alike(Persons *persons, ShownClass *shown)
 {
-	const Source *source = shown->source;
-	Border *border = persons->border;
-	uint32 n = persons->release->nclasses;
-	Look *looks;
-	uint32 *first;
-	FmgrInfo *output;
-	uint32 differ = 0;
-	int nest;
-
-	looks = border_palloc(border, sizeof(Look) * (Size) n);
-	first = border_palloc(border, sizeof(uint32) * (Size) n);
-	output = palloc(sizeof(FmgrInfo) * source->nqis);
-	for (int c = 0; c < source->nqis; c++)
-	{
-		Oid function;
-		bool isvarlena;
-
-		getTypeOutputInfo(shown_type(&source->qis[c]), &function, &isvarlena);
-		fmgr_info(function, &output[c]);
-	}
-	nest = plain_text_begin();
-	for (uint32 i = 0; i < n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		looks[i] = (Look){look_of(shown, output, i), i};
-	}
-	plain_text_end(nest);
-	shown->class_ = KANON_DROPPED;
-	qsort(looks, n, sizeof(Look), compare_looks);
-	for (uint32 i = 0; i < n; i++)
-	{
-		bool alike = i > 0 && strcmp(looks[i].text, looks[i - 1].text) == 0;
-
-		first[looks[i].class_] = alike ? first[looks[i - 1].class_] : looks[i].class_;
-		differ += alike ? 0 : 1;
-	}
-	if (differ < n)
-	{
-		persons->looks = first;
+	persons->looks = shown_class_alike(shown, persons->border);
+	if (persons->looks != NULL)
 		persons->alike = begin_sort();
-	}
-	for (uint32 i = 0; i < n; i++)
-		pfree(looks[i].text);
-	border_pfree(border, looks);
 }
 
 void

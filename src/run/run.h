@@ -59,6 +59,7 @@ struct Run
 	struct Company *company;    /* which rows were where, of a release that stays near others; or NULL */
 	struct BulkWriter *state;   /* what the next release starts from, while it is written */
 	struct RelationData *state_table;
+	uint32 *alike;  /* [nclasses] the first class that looks the same to readers; NULL: all differ */
 	Jsonb *bounds;  /* of hierarchies, for the next release; or NULL */
 	bytea *digest;  /* of all that was read, when the request has a definition; or NULL */
 	bool unchanged; /* it is that of the release before: nothing was made */

@@ -16,6 +16,7 @@
 #include "rows/dictionary.h"
 #include "rows/pattern_text.h"
 #include "rows/bulk.h"
+#include "rows/class_values.h"
 #include "rows/company.h"
 
 #include "access/relation.h"
@@ -129,9 +130,11 @@ receive_flow(void *arg, TupleTableSlot *slot)
 	reader->pattern =
 		border_grow(border, reader->pattern, &reader->room_classes, (Size) class_ + 1, sizeof(KanonPattern));
 	while (reader->nclasses <= class_)
-		reader->pattern[reader->nclasses++] = kanon_pattern_all(reader->run->problem.ncolumns);
-	reader->pattern[class_] =
-		pattern_parse(TextDatumGetCString(slot->tts_values[beside + PATTERN]), &source->levels, true);
+		reader->pattern[reader->nclasses++] = KANON_NONE;
+	/* (classes that looked alike are one, and may have had several) */
+	reader->pattern[class_] = kanon_union(
+		reader->pattern[class_],
+		pattern_parse(TextDatumGetCString(slot->tts_values[beside + PATTERN]), &source->levels, true));
 	reader->flows =
 		border_grow(border, reader->flows, &reader->room_flows, reader->nflows + 1, sizeof(KanonFlow));
 	reader->flows[reader->nflows++] =
@@ -181,6 +184,25 @@ read_rows(Reader *reader, const char *name, Oid relid)
 				true, receive_before, reader);
 }
 
+/* By type and class, each pair once. */
+static void
+order_flows(Reader *reader)
+{
+	Size n = 0;
+
+	qsort_arg(reader->flows, reader->nflows, sizeof(KanonFlow), kanon_compare_flows, NULL);
+	for (Size f = 0; f < reader->nflows; f++)
+	{
+		const KanonFlow *flow = &reader->flows[f];
+
+		if (n > 0 && reader->flows[n - 1].type == flow->type && reader->flows[n - 1].class_ == flow->class_)
+			reader->flows[n - 1].rows += flow->rows;
+		else
+			reader->flows[n++] = *flow;
+	}
+	reader->nflows = n;
+}
+
 static void
 number_flows(Reader *reader)
 {
@@ -216,7 +238,7 @@ read_before(Run *run, Reader *reader)
 				true, receive_flow, reader);
 	if (reader->nflows == 0)
 		return false;
-	qsort_arg(reader->flows, reader->nflows, sizeof(KanonFlow), kanon_compare_flows, NULL);
+	order_flows(reader);
 	number_flows(reader);
 	reader->known = border_palloc(run->border, sizeof(bool) * run->types->ntypes);
 	memset(reader->known, 0, sizeof(bool) * run->types->ntypes);
@@ -457,15 +479,16 @@ create_table(const Source *source, const char *types)
 							false);
 }
 
-/* A line of which nothing is there yet. */
+/* A line of which nothing is there yet.  Classes that readers cannot tell apart are one. */
 static TupleTableSlot *
-new_line(BulkWriter *bulk, const Source *source, uint32 class_, uint32 type)
+new_line(const Run *run, uint32 class_, uint32 type)
 {
-	TupleTableSlot *slot = bulk_slot(bulk);
-	int beside = source->ngrouped;
+	TupleTableSlot *slot = bulk_slot(run->state);
+	int beside = run->source->ngrouped;
 
 	memset(slot->tts_isnull, true, sizeof(bool) * (beside + EXTRA_COLUMNS));
-	slot->tts_values[beside + CLASS] = Int32GetDatum((int32) class_);
+	slot->tts_values[beside + CLASS] =
+		Int32GetDatum((int32) (run->alike != NULL ? run->alike[class_] : class_));
 	slot->tts_values[beside + NUMBER] = Int32GetDatum((int32) type);
 	slot->tts_isnull[beside + CLASS] = slot->tts_isnull[beside + NUMBER] = false;
 	return slot;
@@ -476,7 +499,7 @@ note_row(void *arg, uint32 type, uint32 class_, const RowMark *mark)
 {
 	Run *run = arg;
 	int beside = run->source->ngrouped;
-	TupleTableSlot *slot = new_line(run->state, run->source, class_, type);
+	TupleTableSlot *slot = new_line(run, class_, type);
 
 	slot->tts_values[beside + ROW] = Int64GetDatum((int64) mark->row);
 	slot->tts_values[beside + KEY] = Int64GetDatum((int64) mark->key);
@@ -496,6 +519,8 @@ stable_begin(Run *run)
 	keep_uncounted(relid);
 	run->state_table = table_open(relid, RowExclusiveLock);
 	run->state = bulk_begin(run->state_table);
+	run->alike =
+		shown_class_alike(shown_class_create(run->target, source, &run->problem, release), run->border);
 	for (size_t f = 0; f < release->nflows; f++)
 	{
 		const KanonFlow *flow = &release->flows[f];
@@ -503,7 +528,7 @@ stable_begin(Run *run)
 
 		if (flow->class_ == KANON_DROPPED)
 			continue;
-		slot = new_line(run->state, source, flow->class_, flow->type);
+		slot = new_line(run, flow->class_, flow->type);
 		for (int c = 0; c < source->ngrouped; c++)
 			slot->tts_values[c] = dictionary_value(
 				source->qis[c].dictionary, run->types->grouped[c].code[flow->type], &slot->tts_isnull[c]);
@@ -525,6 +550,9 @@ stable_end(Run *run)
 {
 	(void) bulk_end(run->state);
 	table_close(run->state_table, NoLock);
+	if (run->alike != NULL)
+		border_pfree(run->border, run->alike);
+	run->alike = NULL;
 	CommandCounterIncrement();
 	if (FAULT(types_changed))
 		run_utility(psprintf("ALTER TABLE %s ALTER COLUMN %s TYPE pg_catalog.text", run->request->types,
