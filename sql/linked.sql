@@ -109,6 +109,14 @@ SELECT classes FROM kanon_pattern_guided('calls', 'calls_public', '{kind}', 5, k
   mask => '{"caller": {"pseudonym": "release", "group": "phones"}, "called": {"pseudonym": "release", "group": "phones"}}');
 SELECT count(*), count(DISTINCT caller) FROM calls_public AS a WHERE caller IN (SELECT called FROM calls_public);
 SELECT classes FROM kanon_pattern_guided('calls', 'calls_x', '{kind}', 5, keep => '{caller}', mask => '{"caller": {"constant": 1, "group": "phones"}}');
+-- or as bigints, none of which is a value
+SELECT classes FROM kanon_pattern_guided('calls', 'calls_n', '{kind}', 5, keep => '{caller,called}',
+  mask => '{"caller": {"pseudonym": "release", "group": "phones", "type": "bigint"}, "called": {"pseudonym": "release", "type": "bigint"}}');
+SELECT pg_typeof(min(caller)) AS type, count(DISTINCT caller), count(*) FILTER (WHERE caller < 1000) AS values,
+       count(*) FILTER (WHERE caller IN (SELECT called FROM calls_n)) AS joined FROM calls_n;
+SELECT classes FROM kanon_pattern_guided('calls', 'calls_x', '{kind}', 5, keep => '{caller}', mask => '{"caller": {"pseudonym": "release", "type": "int"}}');
+SELECT classes FROM kanon_pattern_guided('calls', 'calls_x', '{kind}', 5, keep => '{caller}', mask => '{"caller": {"constant": 1, "type": "bigint"}}');
+SELECT classes FROM kanon_pattern_guided('calls', 'calls_x', '{kind}', 5, keep => '{caller}', mask => '{"caller": {"type": "bigint"}}');
 SELECT classes FROM kanon_pattern_guided('calls', 'calls_x', '{kind}', 5, keep => '{caller}', mask => '{"caller": {"pseudonym": "release", "group": 1}}');
 
 -- what cannot be published, before any work

@@ -93,6 +93,9 @@ typedef struct Linked
  */
 extern void linked_schema(Linked *linked, Oid subject, Jsonb *tables);
 
+/* A key whose pseudonyms are bigints: others are uuids. */
+extern bool linked_number(const LinkedTable *table);
+
 /* linked_requests.c: the request of each table. */
 extern void linked_requests(Linked *linked);
 extern const Model linked_model, lookup_model;

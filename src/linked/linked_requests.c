@@ -12,6 +12,7 @@
 #include "linked/linked.h"
 #include "rows/source.h"
 
+#include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -69,6 +70,12 @@ has_key(Jsonb *object, const char *name)
 		   findJsonbValueFromContainer(&object->root, JB_FOBJECT, &key) != NULL;
 }
 
+bool
+linked_number(const LinkedTable *table)
+{
+	return table->key_type == INT8OID || table->key_type == INT4OID || table->key_type == INT2OID;
+}
+
 /* The column becomes a pseudonym of the key of a table. */
 static void
 mask_key(LinkedTable *table, const char *column, const LinkedTable *of)
@@ -84,7 +91,7 @@ mask_key(LinkedTable *table, const char *column, const LinkedTable *of)
 	escape_json(&json, column);
 	appendStringInfoString(&json, ": {\"pseudonym\": \"publication\", \"group\": ");
 	escape_json(&json, relation_name(of->relid));
-	appendStringInfoString(&json, "}}");
+	appendStringInfo(&json, ", \"type\": \"%s\"}}", linked_number(of) ? "bigint" : "uuid");
 	mask = jsonb_of(json.data);
 	request->mask = request->mask == NULL
 						? mask

@@ -35,23 +35,42 @@ typedef struct Person
 
 /* ---- persons ---- */
 
+/* What a person is found by: the pseudonym as the subject's table shows it. */
+static void
+put_number(uint8 *pseudonym, int64 number)
+{
+	memset(pseudonym, 0, UUID_LEN);
+	memcpy(pseudonym, &number, sizeof(number));
+}
+
 /* A class: the pseudonyms of all who are in it. */
 static bool
 receive_class(void *arg, TupleTableSlot *slot)
 {
 	Linked *linked = arg;
 	ArrayType *array = DatumGetArrayTypeP(slot->tts_values[0]);
+	bool number = ARR_ELEMTYPE(array) == INT8OID;
+	uint8 pseudonym[UUID_LEN];
 	Datum *values;
 	bool *nulls;
 	int n;
 
-	deconstruct_array(array, UUIDOID, UUID_LEN, false, TYPALIGN_CHAR, &values, &nulls, &n);
+	if (number)
+		deconstruct_array(array, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &values, &nulls,
+						  &n);
+	else
+		deconstruct_array(array, UUIDOID, UUID_LEN, false, TYPALIGN_CHAR, &values, &nulls, &n);
 	for (int i = 0; i < n; i++)
 	{
 		bool found;
-		Person *person =
-			nulls[i] ? NULL
-					 : hash_search(linked->persons, DatumGetUUIDP(values[i])->data, HASH_ENTER, &found);
+		Person *person = NULL;
+
+		if (!nulls[i] && number)
+			put_number(pseudonym, DatumGetInt64(values[i]));
+		else if (!nulls[i])
+			memcpy(pseudonym, DatumGetUUIDP(values[i])->data, UUID_LEN);
+		if (!nulls[i])
+			person = hash_search(linked->persons, pseudonym, HASH_ENTER, &found);
 
 		if (person == NULL || found)
 			ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("two persons have one key"),
@@ -78,7 +97,7 @@ linked_persons(Linked *linked)
 
 	linked->published = linked->npersons = linked->nclasses = 0;
 	linked->persons = hash_create("kanon persons", 1024, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	gate_computed(gate, "array_agg", UUIDARRAYOID);
+	gate_computed(gate, "array_agg", linked_number(subject) ? INT8ARRAYOID : UUIDARRAYOID);
 	gate_select(gate,
 				psprintf("SELECT pg_catalog.array_agg(%s) FROM %s GROUP BY %s%s",
 						 quote_identifier(subject->key), run->target->qualified, qis,
@@ -135,6 +154,8 @@ persons_of_codes(Linked *linked, const LinkedTable *table)
 		if (!isnull)
 		{
 			pseudonym_of(pseudonyms, value, pseudonym);
+			if (linked_number(&linked->tables[0]))
+				put_number(pseudonym, pseudonym_number(pseudonym));
 			found = hash_search(linked->persons, pseudonym, HASH_FIND, NULL);
 		}
 		/* numbers are given in the order of keys: nothing depends on the order of the target's rows */

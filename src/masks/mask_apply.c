@@ -31,11 +31,13 @@
 
 /* ---- with the key ---- */
 
-/* As RFC 9562 has numbers that an application makes in its own way (version 8). */
+/* As RFC 9562 has numbers that an application makes in its own way (version 8); or a bigint. */
 static Datum
 pseudonym(Masks *masks, Mask *mask, Datum value)
 {
 	memcpy(mask->pseudonym, mask_key_hash(masks, mask, value), UUID_LEN);
+	if (mask->number)
+		return Int64GetDatum(pseudonym_number(mask->pseudonym));
 	return PointerGetDatum(mask->pseudonym);
 }
 

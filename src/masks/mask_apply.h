@@ -61,6 +61,7 @@ typedef struct Mask
 	int16 length;
 	Oid collation; /* there */
 	bool lasting;  /* the key is the publication's */
+	bool number;   /* a pseudonym is a bigint, no uuid */
 	char *group;   /* of a pseudonym: columns of one group have one for equal texts; NULL: the column's own */
 	char *person;  /* of a shift: the column that says who a row is about */
 	int place;     /* among the kept columns, once rows are written: its own, or that of what is hashed */
@@ -193,6 +194,9 @@ extern void mask_key_forget(Masks *masks);
 typedef struct Pseudonyms Pseudonyms;
 extern Pseudonyms *pseudonyms_begin(const bytea *key, Oid type, const char *group);
 extern void pseudonym_of(Pseudonyms *pseudonyms, Datum value, uint8 *pseudonym);
+
+/* The same pseudonym as a bigint, from 0 on: 63 bits of the hash. */
+extern int64 pseudonym_number(const void *pseudonym);
 extern void pseudonyms_end(Pseudonyms *pseudonyms);
 
 /* ---- mask_anon.c: by functions of the extension anon ---- */

@@ -77,7 +77,7 @@ look_through(const Mask *mask, IssuedPart *part)
 static void
 note_issued(const Masks *masks, const Mask *mask, const uint64 *hash)
 {
-	uint64 shown = FAULT(pseudonym_shared) ? 0 : hash[0] ^ hash[1];
+	uint64 shown = FAULT(pseudonym_shared) ? 0 : (uint64) pseudonym_number(hash);
 	IssuedPart *part = &mask->issued[shown >> 56];
 
 	if (part->n == part->room)
@@ -446,6 +446,16 @@ pseudonym_of(Pseudonyms *pseudonyms, Datum value, uint8 *pseudonym)
 	hash_text(&pseudonyms->masks, &pseudonyms->mask, value, hash);
 	memcpy(pseudonym, hash, UUID_LEN);
 	mark_version(pseudonym);
+}
+
+/* (the halves have their version and variant in other places, so that all bits are the hash's) */
+int64
+pseudonym_number(const void *pseudonym)
+{
+	uint64 half[2];
+
+	memcpy(half, pseudonym, sizeof(half));
+	return (int64) ((half[0] ^ half[1]) & PG_INT64_MAX);
 }
 
 void

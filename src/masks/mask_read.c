@@ -136,7 +136,7 @@ read_pseudonym(Mask *mask, const MaskForm *form, const JsonbValue *value, const 
 				 errmsg("only a publication has pseudonyms that last"),
 				 errhint("Write {\"pseudonym\": \"release\"}: a value has one pseudonym in a release, and "
 						 "another one in the next.")));
-	mask->type = UUIDOID;
+	mask->type = mask->number ? INT8OID : UUIDOID;
 	mask->collation = InvalidOid;
 }
 
@@ -157,6 +157,28 @@ read_group(Mask *mask, const JsonbValue *value)
 	if (value->type != jbvString || value->val.string.len == 0)
 		raise_group(mask);
 	mask->group = psprintf("kanon group %.*s", value->val.string.len, value->val.string.val);
+}
+
+pg_noreturn static void
+raise_type(const Mask *mask)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("\"type\" of column \"%s\" in mask must be \"uuid\" or \"bigint\", beside \"pseudonym\"",
+					mask->column->name),
+			 errhint("Write it like '{\"%s\": {\"pseudonym\": \"release\", \"type\": \"bigint\"}}'.",
+					 mask->column->name)));
+}
+
+/* (keys of jsonb are sorted by length: it stands before "pseudonym") */
+static void
+read_type(Mask *mask, const JsonbValue *value)
+{
+	char *word = value->type == jbvString ? pnstrdup(value->val.string.val, value->val.string.len) : "";
+
+	mask->number = strcmp(word, "bigint") == 0;
+	if (!mask->number && strcmp(word, "uuid") != 0)
+		raise_type(mask);
 }
 
 static void
@@ -353,7 +375,7 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 	JsonbIteratorToken token;
 	JsonbValue value;
 	char *word = NULL;
-	bool days = false;
+	bool days = false, type = false;
 
 	mask->column = column;
 	mask->base = mask->type = getBaseType(column->type);
@@ -369,7 +391,10 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 		days = days || strcmp(word, "days") == 0;
 		if (strcmp(word, "group") == 0)
 			read_group(mask, &value);
-		if (strcmp(word, "days") == 0 || strcmp(word, "group") == 0)
+		if (strcmp(word, "type") == 0)
+			read_type(mask, &value);
+		type = type || strcmp(word, "type") == 0;
+		if (strcmp(word, "days") == 0 || strcmp(word, "group") == 0 || strcmp(word, "type") == 0)
 			continue;
 		form = find_form(word);
 		if (form == NULL)
@@ -387,6 +412,8 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 	}
 	if (mask->group != NULL && (first == NULL || first->kind != MASK_PSEUDONYM))
 		raise_group(mask);
+	if (type && (first == NULL || first->kind != MASK_PSEUDONYM))
+		raise_type(mask);
 	if (first == NULL || (days && first->kind != MASK_SHIFT))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
