@@ -40,8 +40,8 @@ SELECT metric, k, suppression_limit, algorithm, metric_value, suppressed_rows, n
 -- the whole call, reading included, against one grouping
 SELECT format('SELECT count(*) FROM (SELECT count(*) FROM adult_arx GROUP BY %s) g', :'arx_columns') AS plain,
        format('SELECT FROM kanon_full_domain(%L, NULL, %L, 5, hierarchies => %L, suppression_limit => ', 'adult_arx', :'arx', :'arx_h') AS call \gset
-CALL compare('full_domain', 'k = 5, metric => limit 0.05, method => loss / one GROUP BY', :'call' || '0.05, dry_run => true)', :'plain', 20, 6, 9);
-CALL compare('full_domain', 'k = 5, limit 0.05, discernibility / one GROUP BY', :'call' || '0.05, ''discernibility'', dry_run => true)', :'plain', 20, 6, 9);
+CALL compare('full_domain', 'k = 5, limit 0.05, loss / one GROUP BY', :'call' || '0.05, dry_run => true)', :'plain', 20, 6, 9);
+CALL compare('full_domain', 'k = 5, limit 0.05, discernibility / one GROUP BY', :'call' || '0.05, metric => ''discernibility'', dry_run => true)', :'plain', 20, 6, 9);
 CALL compare('full_domain', 'k = 5, limit 0, loss / one GROUP BY', :'call' || '0, dry_run => true)', :'plain', 20, 6, 9);
 CALL compare('full_domain', 'k = 5, limit 1, loss / one GROUP BY', :'call' || '1, dry_run => true)', :'plain', NULL, NULL, 9);
 \endif

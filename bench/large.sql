@@ -187,8 +187,8 @@ CALL ratio_large('the same, two kept columns / CREATE TABLE AS ... ORDER BY rand
     'CREATE TABLE bench_out AS SELECT * FROM big_unlogged ORDER BY random()', 1.1, 0.9);
 CREATE VIEW worked_out AS SELECT b.*, md5(age::text || sex) AS code FROM big_unlogged b OFFSET 0;
 CALL ratio_large('a view that works something out, two kept columns / CREATE TABLE AS ... ORDER BY random()',
-    format('SELECT FROM kanon_pattern_guided(%L, %L, %L, 10, keep => %L)', 'worked_out', 'bench_out', '{' || :'adult2' || '}',
-           '{capital_gain,code}'),
+    format('SELECT FROM kanon_pattern_guided(%L, %L, %L, 10, keep => %L, allow_identifying => %L)', 'worked_out', 'bench_out', '{' || :'adult2' || '}',
+           '{capital_gain,code}', '{code}'),
     'CREATE TABLE bench_out AS SELECT * FROM worked_out ORDER BY random()', NULL, NULL);
 CALL ratio_large('greedy with hierarchies / without, 9 columns',
     format('SELECT FROM kanon_pattern_guided(%L, NULL, %L, 5, hierarchies => %L, dry_run => true)', 'mixed9', '{a,b,c,d,e,f,g,h,i}', :'mixed9_h'),
