@@ -34,23 +34,46 @@ typedef struct Count
 	Slot *slot;
 	uint32 mask; /* slots - 1 */
 	uint32 stamp;
-	int64 *rows; /* [ntypes] by number */
+	uint32 *number; /* [mask] by number of the set without its last column, and value */
+	int64 *rows;    /* [ntypes] by number */
 } Count;
 
-/* The set with one column more; raises if fewer than k rows show one of its combinations. */
+/* Numbers the combinations of a set with one column more by a table of all that could be. */
 static void
-count_set(Count *count, const Numbered *from, Numbered *to, int c, int64 k)
+number_by_table(Count *count, const Numbered *from, Numbered *to, const KanonColumn *column, uint32 null)
 {
-	const KanonColumn *column = &count->types->grouped[c];
-	uint32 null = column->has_null ? column->distinct - 1 : BLANK;
+	uint32 distinct = column->distinct;
 
-	CHECK_FOR_INTERRUPTS();
+	memset(count->number, 0xff, sizeof(uint32) * from->n * distinct);
+	for (uint32 i = 0; i < count->types->ntypes; i++)
+	{
+		uint32 *number;
+
+		if (from->number[i] == BLANK || column->code[i] == null)
+		{
+			to->number[i] = BLANK;
+			continue;
+		}
+		number = &count->number[from->number[i] * distinct + column->code[i]];
+		if (*number == BLANK)
+		{
+			*number = to->n;
+			count->rows[to->n++] = 0;
+		}
+		to->number[i] = *number;
+		count->rows[*number] += count->types->rows[i];
+	}
+}
+
+/* The same by hashing, where that table would be too large. */
+static void
+number_by_hash(Count *count, const Numbered *from, Numbered *to, const KanonColumn *column, uint32 null)
+{
 	if (++count->stamp == 0)
 	{
 		memset(count->slot, 0, sizeof(Slot) * ((Size) count->mask + 1));
 		count->stamp = 1;
 	}
-	to->n = 0;
 	for (uint32 i = 0; i < count->types->ntypes; i++)
 	{
 		uint64 key = (uint64) from->number[i] << 32 | column->code[i];
@@ -72,6 +95,21 @@ count_set(Count *count, const Numbered *from, Numbered *to, int c, int64 k)
 		to->number[i] = count->slot[at].number;
 		count->rows[to->number[i]] += count->types->rows[i];
 	}
+}
+
+/* The set with one column more; raises if fewer than k rows show one of its combinations. */
+static void
+count_set(Count *count, const Numbered *from, Numbered *to, int c, int64 k)
+{
+	const KanonColumn *column = &count->types->grouped[c];
+	uint32 null = column->has_null ? column->distinct - 1 : BLANK;
+
+	CHECK_FOR_INTERRUPTS();
+	to->n = 0;
+	if ((uint64) from->n * column->distinct <= count->mask)
+		number_by_table(count, from, to, column, null);
+	else
+		number_by_hash(count, from, to, column, null);
 	for (uint32 i = 0; i < to->n; i++)
 		if (count->rows[i] < k)
 			raise_unsafe(psprintf("A combination that somebody may know has " INT64_FORMAT
@@ -109,14 +147,17 @@ verify_known(const RowTypes *types, const Source *source, const KanonProblem *pr
 		count.mask = count.mask * 2 + 1;
 	count.slot = border_palloc(border, sizeof(Slot) * ((Size) count.mask + 1));
 	memset(count.slot, 0, sizeof(Slot) * ((Size) count.mask + 1));
+	count.number = border_palloc(border, sizeof(uint32) * count.mask);
 	count.rows = border_palloc(border, sizeof(int64) * ntypes);
 	count.numbered = palloc0(sizeof(Numbered) * (most + 2));
 	for (int i = 0; i <= most + 1; i++)
 		count.numbered[i].number = border_palloc(border, sizeof(uint32) * ntypes);
 	memset(count.numbered[0].number, 0, sizeof(uint32) * ntypes);
+	count.numbered[0].n = 1;
 	count_larger(&count, KANON_NONE, 0, 0);
 	for (int i = 0; i <= most + 1; i++)
 		border_pfree(border, count.numbered[i].number);
 	border_pfree(border, count.rows);
+	border_pfree(border, count.number);
 	border_pfree(border, count.slot);
 }

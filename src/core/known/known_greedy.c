@@ -20,7 +20,7 @@
 
 #ifndef SET_WORK
 #define SET_WORK 160
-#define WALK_WORK 3
+#define WALK_WORK 1
 #endif
 
 /* Cells that were blanked, of which combinations lost a row. */
@@ -49,6 +49,9 @@ typedef struct Greedy
 	KanonPattern over;   /* those of the row type that is looked at */
 	int column[KANON_LISTED_MOST]; /* of the set that is looked at */
 	KanonSample sample;            /* of its first two */
+	int order
+		[KANON_MAX_COLUMNS]; /* [norder] columns that the row type shows, those with the rarest value first */
+	int norder;
 } Greedy;
 
 static void
@@ -308,7 +311,7 @@ follow_losses(Greedy *g)
 
 /* ---- giving back ---- */
 
-/* Has every combination with these columns, and further ones that the row type shows from `from` on, k rows with it? */
+/* Has every combination with these columns, and further ones of the order from `from` on, k rows with it? */
 static bool
 fits(Greedy *g, uint32_t type, KanonPattern columns, int ncolumns, int from)
 {
@@ -322,18 +325,35 @@ fits(Greedy *g, uint32_t type, KanonPattern columns, int ncolumns, int from)
 		fail(g, KANON_CANCELLED);
 	if (ncolumns == KANON_LISTED_MOST || !kanon_known_beyond(g->known, columns, g->problem->ncolumns))
 		return true;
-	for (int c = from; c < g->problem->ncolumns && g->status == KANON_OK; c++)
+	for (int i = from; i < g->norder && g->status == KANON_OK; i++)
 	{
 		KanonPattern larger = columns;
 
-		if (kanon_has(columns, c) || kanon_has(g->over, c))
-			continue;
-		kanon_add(&larger, c);
-		g->column[ncolumns] = c;
-		if (kanon_known_k(g->known, larger) > 0 && !fits(g, type, larger, ncolumns + 1, c + 1))
+		kanon_add(&larger, g->order[i]);
+		g->column[ncolumns] = g->order[i];
+		if (kanon_known_k(g->known, larger) > 0 && !fits(g, type, larger, ncolumns + 1, i + 1))
 			return false;
 	}
 	return g->status == KANON_OK;
+}
+
+/* A column that the row type shows takes its place: what does not fit is mostly seen with rare values. */
+static void
+add_to_order(Greedy *g, uint32_t type, int column)
+{
+	const KanonColumn *columns = g->problem->columns;
+	uint32_t n = g->cells.value[column][columns[column].code[type]].n;
+	int at = g->norder++;
+
+	for (; at > 0; at--)
+	{
+		int before = g->order[at - 1];
+
+		if (g->cells.value[before][columns[before].code[type]].n <= n)
+			break;
+		g->order[at] = before;
+	}
+	g->order[at] = column;
 }
 
 /* Shows what cells of the row type it can, those of most weight first. */
@@ -343,14 +363,12 @@ give_back(Greedy *g, uint32_t type)
 	KanonPattern hidden = KANON_NONE;
 	bool any = false;
 
-	g->over = KANON_NONE;
+	g->norder = 0;
 	for (int c = 0; c < g->problem->ncolumns; c++)
-	{
-		if (kanon_cells_is_blank(&g->cells, type, c))
-			kanon_add(&g->over, c);
-		if (kanon_cells_hides(&g->cells, type, c))
+		if (!kanon_cells_is_blank(&g->cells, type, c))
+			add_to_order(g, type, c);
+		else if (kanon_cells_hides(&g->cells, type, c))
 			kanon_add(&hidden, c);
-	}
 	while (!kanon_is_none(hidden) && g->status == KANON_OK)
 	{
 		int heaviest = -1;
@@ -359,15 +377,13 @@ give_back(Greedy *g, uint32_t type)
 			if (heaviest < 0 || g->problem->columns[c].weight > g->problem->columns[heaviest].weight)
 				heaviest = c;
 		kanon_remove(&hidden, heaviest);
-		kanon_remove(&g->over, heaviest);
 		g->column[0] = heaviest;
 		if (fits(g, type, kanon_only(heaviest), 1, 0))
 		{
 			kanon_cells_show(&g->cells, type, heaviest);
+			add_to_order(g, type, heaviest);
 			any = true;
 		}
-		else
-			kanon_add(&g->over, heaviest);
 	}
 	return any;
 }

@@ -8,8 +8,9 @@
  * uniques for use in statistical disclosure assessment", ICDM 2005.
  *
  * Sets of columns are walked depth first, the last column first, so that all parts of a set come
- * before it.  A set's combinations are those of the set without its last column, each divided by that
- * column.  Row types whose combination is rare, or has a blank cell, are dead in the set: no larger
+ * before it.  A combination is the number of the one without its last column, and the value there.  Its rows
+ * are counted in one go over the row types, and only sets with a rare one are looked at again.
+ * Row types whose combination is rare, or has a blank cell, are dead in the set: no larger
  * set looks at them again (Apriori the other way round).  All row types that share a combination are dead together, so
  * leaving them out changes no count.  Each set of which larger ones are asked has a bit for each dead row type.
  */
@@ -20,7 +21,22 @@
 #include "util/pace.h"
 #include "util/scratch.h"
 
-/* A value within the combination that is being divided. */
+/* A table of all combinations that could be has so many places for each row type at most. */
+#ifndef TABLE_TIMES
+#define TABLE_TIMES 4
+#define TABLE_LEAST 1024
+#endif
+
+/* The row types that are not rare in a set, and have no blank cell there. */
+typedef struct Living
+{
+	uint32_t *type;   /* [n] ascending */
+	uint32_t *number; /* [n] of its combination */
+	uint32_t n;
+	uint32_t ncombinations;
+} Living;
+
+/* A rare combination of the set that is looked at. */
 typedef struct Tally
 {
 	int64_t rows;
@@ -28,13 +44,12 @@ typedef struct Tally
 	uint32_t at; /* place of its next row type */
 } Tally;
 
-/* The combinations of a set that are not rare: row types, one combination after the other. */
-typedef struct Partition
+/* A combination by its number without the last column and by its value there, where a table of all would be too large. */
+typedef struct Slot
 {
-	uint32_t *type; /* [ntypes] */
-	uint32_t *end;  /* [ngroups] */
-	uint32_t ngroups;
-} Partition;
+	uint64_t key;
+	uint32_t number; /* from 1 on; 0: free */
+} Slot;
 
 /* A set of which larger ones are asked. */
 typedef struct DeadSet
@@ -54,16 +69,23 @@ typedef struct Finder
 	size_t words; /* of bits for all row types */
 	int depth;    /* columns of the set that is looked at */
 	int column[KANON_MAX_COLUMNS];
-	int64_t k;            /* of that set */
-	Partition *partition; /* [most + 1] by depth; the first is all row types */
-	uint64_t **out;       /* [ncolumns] row types that tell nothing in a column */
-	uint64_t *dead;       /* row types that are dead in a part of the set */
-	uint64_t *own;        /* where those are noted that are dead in the set itself; NULL: nobody asks */
-	Tally *tally;         /* [most values of a column], all zero between two groups */
-	uint32_t *touched;    /* [ntypes] values of a group */
-	uint32_t *live;       /* [ntypes] row types of a group that are not dead */
-	uint32_t *sorted;     /* [ntypes] the rare ones by value */
-	uint32_t *missing;    /* [nmissing] row types without a value in some column of the set */
+	int64_t k;          /* of that set */
+	Living *living;     /* [most + 1] by depth; the first is all row types */
+	uint64_t **out;     /* [ncolumns] row types that tell nothing in a column */
+	uint32_t **code;    /* [ncolumns] codes, where some are out: theirs is one more than others; else NULL */
+	uint64_t *dead;     /* row types that are dead in a part of the set */
+	uint64_t *own;      /* where those are noted that are dead in the set itself; NULL: nobody asks */
+	int64_t *count;     /* [room] rows by combination, all zero between two sets */
+	uint32_t *tally_of; /* [room] from 1 on, all zero between two sets */
+	size_t room;
+	Slot *hashed; /* [hash_mask + 1] */
+	size_t hash_mask;
+	uint32_t *at;  /* [ntypes] combination of each that lives without the last column */
+	Tally *tally;  /* [ntypes] */
+	uint32_t *few; /* [nfew] those of rare combinations, by place in what lives */
+	uint32_t nfew;
+	uint32_t *sorted;  /* [ntypes] the rare ones by combination */
+	uint32_t *missing; /* [nmissing] row types without a value in some column of the set */
 	uint32_t nmissing;
 	bool missing_known; /* for the set that is looked at */
 	DeadSet *slot;      /* [mask + 1] */
@@ -194,37 +216,137 @@ agreeing(Finder *finder, uint32_t type, int64_t wanted)
 	return rows;
 }
 
-/* Shows the rare combinations of a group whose values are counted. */
+/* ---- the combinations of a set ---- */
+
+/* Each combination has the number that it gets first; how many there are, and one. */
+static size_t
+number_by_hash(Finder *finder, const Living *from, const uint32_t *code)
+{
+	uint32_t n = 0;
+
+	memset(finder->hashed, 0, (finder->hash_mask + 1) * sizeof(Slot));
+	for (uint32_t i = 0; i < from->n; i++)
+	{
+		uint64_t key = (uint64_t) from->number[i] << 32 | code[from->type[i]];
+		size_t at = (size_t) kanon_hash_add(0, key) & finder->hash_mask;
+
+		while (finder->hashed[at].number != 0 && finder->hashed[at].key != key)
+			at = (at + 1) & finder->hash_mask;
+		if (finder->hashed[at].number == 0)
+			finder->hashed[at] = (Slot){key, ++n};
+		finder->at[i] = finder->hashed[at].number;
+	}
+	return (size_t) n + 1;
+}
+
+/* Counts the rows of each combination; of how many there may be. */
+static size_t
+count_rows(Finder *finder, const Living *from)
+{
+	const KanonColumn *column = &finder->problem->columns[finder->column[finder->depth - 1]];
+	const uint32_t *silent = finder->code[finder->column[finder->depth - 1]];
+	const uint32_t *code = silent != NULL ? silent : column->code, *type = from->type;
+	const int64_t *rows = finder->problem->rows;
+	uint32_t distinct = column->distinct + (silent != NULL);
+	size_t n = (size_t) from->ncombinations * distinct;
+
+	if (n > TABLE_TIMES * (size_t) from->n + TABLE_LEAST)
+	{
+		n = number_by_hash(finder, from, code);
+		for (uint32_t i = 0; i < from->n; i++)
+			finder->count[finder->at[i]] += rows[type[i]];
+		return n;
+	}
+	for (uint32_t i = 0; i < from->n; i++)
+	{
+		uint32_t at = from->number[i] * distinct + code[type[i]];
+
+		finder->at[i] = at;
+		finder->count[at] += rows[type[i]];
+	}
+	return n;
+}
+
+/* Is there a combination of fewer than k rows, alive or dead? */
+static bool
+any_few(const Finder *finder, size_t n)
+{
+	uint64_t k = (uint64_t) finder->k;
+	bool few = false;
+
+	for (size_t i = 0; i < n; i++)
+		few |= (uint64_t) finder->count[i] - 1 < k - 1;
+	return few;
+}
+
+/* Notes the living row types whose combination is rare; the number of such combinations. */
+static uint32_t
+note_few(Finder *finder, const Living *from)
+{
+	uint32_t ntallies = 0;
+
+	finder->nfew = 0;
+	for (uint32_t i = 0; i < from->n; i++)
+	{
+		uint32_t at = finder->at[i];
+		Tally *tally;
+
+		if (finder->count[at] >= finder->k || has_bit(finder->dead, from->type[i]))
+			continue;
+		if (finder->tally_of[at] == 0)
+		{
+			finder->tally_of[at] = ++ntallies;
+			finder->tally[ntallies - 1] = (Tally){.rows = finder->count[at], .at = from->type[i]};
+		}
+		tally = &finder->tally[finder->tally_of[at] - 1];
+		tally->types++;
+		finder->few[finder->nfew++] = i;
+	}
+	return ntallies;
+}
+
+/* Cells without a value may agree: those combinations that have k rows so are not rare. */
 static void
-show_rare(Finder *finder, const uint32_t *code, uint32_t nlive, uint32_t ntouched)
+count_agreeing(Finder *finder, uint32_t ntallies)
+{
+	for (uint32_t i = 0; i < ntallies; i++)
+		finder->tally[i].rows += agreeing(finder, finder->tally[i].at, finder->k - finder->tally[i].rows);
+	for (uint32_t i = 0; i < finder->nfew; i++)
+	{
+		uint32_t at = finder->at[finder->few[i]];
+
+		if (finder->tally[finder->tally_of[at] - 1].rows >= finder->k)
+			finder->count[at] = finder->k;
+	}
+}
+
+static void
+show_rare(Finder *finder, const Living *from)
 {
 	KanonRare rare = {.column = finder->column, .ncolumns = finder->depth, .k = finder->k};
-	uint32_t at = 0;
+	uint32_t ntallies = note_few(finder, from);
+	uint32_t place = 0;
 
-	for (uint32_t i = 0; i < ntouched; i++)
+	if (finder->known->missing == KANON_MISSING_ANY)
+		count_agreeing(finder, ntallies);
+	for (uint32_t i = 0; i < ntallies; i++)
 	{
-		Tally *tally = &finder->tally[finder->touched[i]];
-
-		if (tally->rows < finder->k)
-		{
-			tally->at = at;
-			at += tally->types;
-		}
+		finder->tally[i].at = place;
+		place += finder->tally[i].types;
 	}
-	for (uint32_t i = 0; i < nlive; i++)
+	for (uint32_t i = 0; i < finder->nfew; i++)
 	{
-		uint32_t type = finder->live[i];
-		Tally *tally = &finder->tally[code[type]];
+		uint32_t at = finder->at[finder->few[i]];
+		uint32_t type = from->type[finder->few[i]];
+		Tally *tally = &finder->tally[finder->tally_of[at] - 1];
 
-		if (tally->rows >= finder->k)
-			continue;
 		finder->sorted[tally->at++] = type;
-		if (finder->own != NULL)
+		if (finder->own != NULL && tally->rows < finder->k)
 			set_bit(finder->own, type);
 	}
-	for (uint32_t i = 0; i < ntouched; i++)
+	for (uint32_t i = 0; i < ntallies; i++)
 	{
-		const Tally *tally = &finder->tally[finder->touched[i]];
+		const Tally *tally = &finder->tally[i];
 
 		if (tally->rows >= finder->k)
 			continue;
@@ -233,93 +355,53 @@ show_rare(Finder *finder, const uint32_t *code, uint32_t nlive, uint32_t ntouche
 		rare.rows = tally->rows;
 		finder->visit(finder->arg, &rare);
 	}
+	for (uint32_t i = 0; i < finder->nfew; i++)
+		finder->tally_of[finder->at[finder->few[i]]] = 0;
 }
 
 /* What is not rare goes on to larger sets. */
 static void
-keep_others(Finder *finder, const uint32_t *code, uint32_t nlive, uint32_t ntouched, uint32_t *n)
+keep_others(Finder *finder, const Living *from, size_t n)
 {
-	Partition *to = &finder->partition[finder->depth];
+	Living *to = &finder->living[finder->depth];
 
-	for (uint32_t i = 0; i < ntouched; i++)
+	to->n = to->ncombinations = 0;
+	for (uint32_t i = 0; i < from->n; i++)
 	{
-		Tally *tally = &finder->tally[finder->touched[i]];
+		uint32_t at = finder->at[i];
 
-		if (tally->rows < finder->k)
+		if (finder->count[at] < finder->k || has_bit(finder->dead, from->type[i]))
 			continue;
-		tally->at = *n;
-		*n += tally->types;
-		to->end[to->ngroups++] = *n;
+		if (finder->tally_of[at] == 0)
+			finder->tally_of[at] = ++to->ncombinations;
+		to->type[to->n] = from->type[i];
+		to->number[to->n++] = finder->tally_of[at] - 1;
 	}
-	for (uint32_t i = 0; i < nlive; i++)
-	{
-		Tally *tally = &finder->tally[code[finder->live[i]]];
-
-		if (tally->rows >= finder->k)
-			to->type[tally->at++] = finder->live[i];
-	}
-}
-
-/* Divides one combination of the set without its last column. */
-static void
-divide(Finder *finder, const uint32_t *type, uint32_t ntypes, bool further, uint32_t *n)
-{
-	const uint32_t *code = finder->problem->columns[finder->column[finder->depth - 1]].code;
-	const int64_t *rows = finder->problem->rows;
-	uint32_t nlive = 0, ntouched = 0;
-	bool rare = false;
-
-	for (uint32_t i = 0; i < ntypes; i++)
-	{
-		uint32_t t = type[i];
-		Tally *tally = &finder->tally[code[t]];
-
-		if (has_bit(finder->dead, t))
-			continue;
-		finder->live[nlive++] = t;
-		if (tally->types++ == 0)
-			finder->touched[ntouched++] = code[t];
-		tally->at = t;
-		tally->rows += rows[t];
-	}
-	for (uint32_t i = 0; i < ntouched; i++)
-	{
-		Tally *tally = &finder->tally[finder->touched[i]];
-
-		if (tally->rows < finder->k && finder->known->missing == KANON_MISSING_ANY)
-			tally->rows += agreeing(finder, tally->at, finder->k - tally->rows);
-		rare = rare || tally->rows < finder->k;
-	}
-	if (rare)
-		show_rare(finder, code, nlive, ntouched);
-	if (further)
-		keep_others(finder, code, nlive, ntouched, n);
-	for (uint32_t i = 0; i < ntouched; i++)
-		finder->tally[finder->touched[i]] = (Tally){0};
+	memset(finder->tally_of, 0, n * sizeof(uint32_t));
 }
 
 /* The set whose last column was added. */
 static KanonStatus
 look_at(Finder *finder, KanonPattern columns)
 {
-	const Partition *from = &finder->partition[finder->depth - 1];
+	const Living *from = &finder->living[finder->depth - 1];
 	bool beyond = kanon_known_beyond(finder->known, columns, finder->problem->ncolumns);
 	bool further = beyond && finder->column[finder->depth - 1] + 1 < finder->problem->ncolumns;
-	uint32_t n = 0;
+	size_t n = count_rows(finder, from);
+	bool few = any_few(finder, n);
 
-	gather_dead(finder, columns);
 	finder->own = NULL;
 	finder->missing_known = false;
+	if (few || beyond)
+		gather_dead(finder, columns);
 	if (beyond && (finder->own = add_slot(finder, columns)) == NULL)
 		return KANON_NO_MEMORY;
-	finder->partition[finder->depth].ngroups = 0;
-	for (uint32_t g = 0, first = 0; g < from->ngroups; first = from->end[g++])
-	{
-		divide(finder, from->type + first, from->end[g] - first, further, &n);
-		if (kanon_stop(&finder->pace, from->end[g] - first))
-			return KANON_CANCELLED;
-	}
-	if (kanon_stop(&finder->pace, finder->words * (uint64_t) finder->depth))
+	if (few)
+		show_rare(finder, from);
+	if (further)
+		keep_others(finder, from, n);
+	memset(finder->count, 0, n * sizeof(int64_t));
+	if (kanon_stop(&finder->pace, from->n + finder->words * (uint64_t) finder->depth))
 		return KANON_CANCELLED;
 	return finder->pace.late ? KANON_TOO_LARGE : KANON_OK;
 }
@@ -372,13 +454,34 @@ walk(Finder *finder)
 	return status;
 }
 
+/* The codes of a column, where cells that tell nothing agree with no value. */
+static KanonStatus
+copy_codes(Finder *finder, int c)
+{
+	const KanonColumn *column = &finder->problem->columns[c];
+	uint32_t ntypes = finder->problem->ntypes;
+	uint64_t any = 0;
+
+	for (size_t w = 0; w < finder->words; w++)
+		any |= finder->out[c][w];
+	if (any == 0)
+		return KANON_OK;
+	finder->code[c] = kanon_take(&finder->scratch, ntypes, sizeof(uint32_t));
+	if (finder->code[c] == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t i = 0; i < ntypes; i++)
+		finder->code[c][i] = has_bit(finder->out[c], i) ? column->distinct : column->code[i];
+	return kanon_stop(&finder->pace, ntypes) ? KANON_CANCELLED : KANON_OK;
+}
+
 /* Blank cells, and those without a value unless that is a value. */
-static void
+static KanonStatus
 find_silent(Finder *finder)
 {
 	const KanonProblem *problem = finder->problem;
+	KanonStatus status = KANON_OK;
 
-	for (int c = 0; c < problem->ncolumns; c++)
+	for (int c = 0; c < problem->ncolumns && status == KANON_OK; c++)
 	{
 		if (finder->known->blank != NULL)
 			memcpy(finder->out[c], finder->known->blank[c], finder->words * sizeof(uint64_t));
@@ -386,7 +489,9 @@ find_silent(Finder *finder)
 			for (uint32_t i = 0; i < problem->ntypes; i++)
 				if (is_null(&problem->columns[c], i))
 					set_bit(finder->out[c], i);
+		status = copy_codes(finder, c);
 	}
+	return status;
 }
 
 static KanonStatus
@@ -394,29 +499,34 @@ take_memory(Finder *finder)
 {
 	const KanonProblem *problem = finder->problem;
 	KanonScratch *scratch = &finder->scratch;
-	size_t types = problem->ntypes, columns = (size_t) problem->ncolumns, distinct = 1;
+	size_t types = problem->ntypes, columns = (size_t) problem->ncolumns;
 	size_t most = (size_t) kanon_known_most(finder->known, problem->ncolumns);
 
-	for (size_t c = 0; c < columns; c++)
-		if (problem->columns[c].distinct > distinct)
-			distinct = problem->columns[c].distinct;
 	finder->words = (types + 63) / 64;
 	finder->mask = 63;
+	finder->room = TABLE_TIMES * types + TABLE_LEAST;
+	finder->hash_mask = 63;
+	while (finder->hash_mask / 2 < types)
+		finder->hash_mask = 2 * finder->hash_mask + 1;
 	finder->slot = kanon_take0(scratch, finder->mask + 1, sizeof(DeadSet));
 	finder->dead = kanon_take(scratch, finder->words, sizeof(uint64_t));
-	finder->tally = kanon_take0(scratch, distinct, sizeof(Tally));
-	finder->touched = kanon_take(scratch, types, sizeof(uint32_t));
-	finder->live = kanon_take(scratch, types, sizeof(uint32_t));
+	finder->count = kanon_take0(scratch, finder->room, sizeof(int64_t));
+	finder->tally_of = kanon_take0(scratch, finder->room, sizeof(uint32_t));
+	finder->hashed = kanon_take(scratch, finder->hash_mask + 1, sizeof(Slot));
+	finder->at = kanon_take(scratch, types, sizeof(uint32_t));
+	finder->tally = kanon_take(scratch, types, sizeof(Tally));
+	finder->few = kanon_take(scratch, types, sizeof(uint32_t));
 	finder->sorted = kanon_take(scratch, types, sizeof(uint32_t));
 	finder->missing = kanon_take(scratch, types, sizeof(uint32_t));
 	finder->out = kanon_take0(scratch, columns, sizeof(uint64_t *));
-	finder->partition = kanon_take0(scratch, most + 1, sizeof(Partition));
+	finder->code = kanon_take0(scratch, columns, sizeof(uint32_t *));
+	finder->living = kanon_take0(scratch, most + 1, sizeof(Living));
 	for (size_t c = 0; c < columns && !scratch->failed; c++)
 		finder->out[c] = kanon_take0(scratch, finder->words, sizeof(uint64_t));
 	for (size_t d = 0; d <= most && !scratch->failed; d++)
 	{
-		finder->partition[d].type = kanon_take(scratch, types, sizeof(uint32_t));
-		finder->partition[d].end = kanon_take(scratch, types, sizeof(uint32_t));
+		finder->living[d].type = kanon_take(scratch, types, sizeof(uint32_t));
+		finder->living[d].number = kanon_take0(scratch, types, sizeof(uint32_t));
 	}
 	return kanon_taken(scratch);
 }
@@ -434,12 +544,13 @@ kanon_rare_find(const KanonProblem *problem, const KanonKnown *known, KanonRareV
 	finder.pace.work = KANON_POLL_WORK; /* the first look is at once */
 	status = take_memory(&finder);
 	if (status == KANON_OK)
+		status = find_silent(&finder);
+	if (status == KANON_OK)
 	{
-		find_silent(&finder);
 		for (uint32_t i = 0; i < problem->ntypes; i++)
-			finder.partition[0].type[i] = i;
-		finder.partition[0].end[0] = problem->ntypes;
-		finder.partition[0].ngroups = 1;
+			finder.living[0].type[i] = i;
+		finder.living[0].n = problem->ntypes;
+		finder.living[0].ncombinations = 1;
 		status = walk(&finder);
 	}
 	kanon_scratch_free(&finder.scratch);
