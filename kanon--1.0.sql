@@ -401,13 +401,14 @@ CREATE FUNCTION @extschema@.kanon_linked(
     target_schema text,
     k             bigint,
     known_rows    text   DEFAULT '1',
-    seed          bigint DEFAULT NULL)
+    seed          bigint DEFAULT NULL,
+    replace       boolean DEFAULT false)
 RETURNS TABLE (table_name text, target text, role text, row_count bigint, published bigint, suppressed float8,
                gcp float8, run bigint)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_linked';
 
-COMMENT ON FUNCTION @extschema@.kanon_linked(regclass, jsonb, text, bigint, text, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_linked(regclass, jsonb, text, bigint, text, bigint, boolean)
 IS 'publishes several tables that join as one release: whoever knows a person and some of the person''s rows finds k persons who fit';
 
 CREATE FUNCTION @extschema@.kanon_check_linked(

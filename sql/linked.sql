@@ -93,6 +93,34 @@ SELECT role FROM kanon_linked('shop.customers', '{
 SELECT count(*) FROM two.customers JOIN again.customers USING (id);
 (SELECT placed, city, count(*) FROM two.orders GROUP BY 1, 2) EXCEPT (SELECT placed, city, count(*) FROM again.orders GROUP BY 1, 2);
 
+-- the next release takes the places of all tables together: grants stay, keys are new
+CREATE FUNCTION next_release(tables jsonb, replace boolean DEFAULT true, schema text DEFAULT 'again') RETURNS SETOF text LANGUAGE sql AS $$
+SELECT role || ' ' || target FROM kanon_linked('shop.customers', tables, schema, 4, replace => replace) $$;
+CREATE TABLE before AS SELECT id FROM again.customers;
+GRANT SELECT ON again.orders TO PUBLIC;
+COMMENT ON TABLE again.orders IS 'orders since 2024';
+SELECT next_release('{"shop.customers": {"quasi_identifiers": ["birth"]}, "shop.country": {"keep": ["name"]},
+  "shop.orders": {"quasi_identifiers": ["city"], "foreign_key": "orders_customer_id_fkey"}}');
+SELECT count(*) AS rows, count(b.id) AS known FROM again.customers LEFT JOIN before AS b USING (id);
+SELECT has_table_privilege('pg_read_server_files', 'again.orders', 'SELECT') AS granted, obj_description('again.orders'::regclass) AS says;
+SELECT conrelid::regclass AS relation, pg_get_constraintdef(oid) AS definition FROM pg_constraint
+WHERE connamespace = 'again'::regnamespace AND contype IN ('p', 'f') ORDER BY conrelid::regclass::text, 2;
+SELECT relname FROM pg_class WHERE relnamespace = 'again'::regnamespace AND relkind = 'r' ORDER BY 1;
+SELECT count(DISTINCT target) FROM kanon_usefulness WHERE target LIKE 'again.%';
+-- what stays must not refer to what goes; sources stay; views are not taken away
+SELECT next_release('{"shop.customers": {"quasi_identifiers": ["birth"]}}', false);
+SELECT next_release('{"shop.customers": {"quasi_identifiers": ["birth"]}}');
+SELECT next_release('{"shop.customers": {"quasi_identifiers": ["birth"]}, "shop.country": {"keep": ["name"], "target": "customers"}}', schema => 'shop');
+SELECT next_release('{"shop.customers": {"quasi_identifiers": ["birth"], "target": "products"}, "shop.products": {"keep": ["name"], "target": "goods"},
+  "shop.orders": {"quasi_identifiers": ["city"], "foreign_key": "orders_customer_id_fkey", "target": "sold"}, "shop.lines": {"quasi_identifiers": ["product_id"], "target": "parts"}}', schema => 'shop');
+CREATE VIEW sales AS SELECT * FROM again.orders;
+SELECT next_release('{"shop.customers": {"quasi_identifiers": ["birth"]}, "shop.orders": {"quasi_identifiers": ["city"], "foreign_key": "orders_customer_id_fkey"}}');
+DROP VIEW sales;
+SELECT kanon_linked('shop.customers', '{"shop.customers": {"quasi_identifiers": ["birth"]}}', 'again', 4, replace => NULL);
+-- sizes are tried beside the old tables
+SELECT next_release('{"shop.customers": {"quasi_identifiers": ["birth"], "class_size": "auto"}, "shop.country": {"keep": ["name"]},
+  "shop.orders": {"quasi_identifiers": ["city"], "foreign_key": "orders_customer_id_fkey"}}');
+
 -- classes of as many persons as lose least in all tables: what was tried is gone
 CREATE SCHEMA sized;
 SELECT role, published > 0 AS published FROM kanon_linked('shop.customers', '{

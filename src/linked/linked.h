@@ -73,6 +73,7 @@ typedef struct Linked
 	int64 k;
 	int m; /* rows of each table that are known; 0: all */
 	uint64 seed;
+	bool replace; /* tables of the release before */
 	char *schema; /* of the targets, quoted */
 	bytea *secret;
 	Border *border; /* of what belongs to no table alone */
@@ -113,6 +114,10 @@ extern KanonStatus linked_release(Run *run); /* of a table, once all are solved 
 
 /* What somebody knows: "1", … or "all". */
 extern int linked_known_rows(const char *text);
+
+/* linked_targets.c: what would be found out after much work; and all tables take their places. */
+extern void linked_check_targets(Linked *linked, const char *schema);
+extern void linked_place(const Linked *linked);
 
 /* linked_recount.c: what a release of several tables keeps, from the tables alone. */
 typedef struct LinkedFound

@@ -92,7 +92,7 @@ linked_persons(Linked *linked)
 	const Run *run = subject->run;
 	HASHCTL control = {.keysize = UUID_LEN, .entrysize = sizeof(Person), .hcxt = linked->border->context};
 	char *qis = column_list(run->source->qis, run->source->nqis);
-	Gate *gate = gate_create(run->target->qualified, run->target->relid, 1);
+	Gate *gate = gate_create(run->target->building, run->target->relid, 1);
 	int nest = grouping_begin();
 
 	linked->published = linked->npersons = linked->nclasses = 0;
@@ -100,7 +100,7 @@ linked_persons(Linked *linked)
 	gate_computed(gate, "array_agg", linked_number(subject) ? INT8ARRAYOID : UUIDARRAYOID);
 	gate_select(gate,
 				psprintf("SELECT pg_catalog.array_agg(%s) FROM %s GROUP BY %s%s",
-						 quote_identifier(subject->key), run->target->qualified, qis,
+						 quote_identifier(subject->key), run->target->building, qis,
 						 run->target->mark ? ", " KANON_MARK_COLUMN : ""),
 				false, receive_class, linked);
 	grouping_end(nest);

@@ -11,12 +11,10 @@
 #include "rows/verify.h"
 #include "run/args.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(kanon_linked);
@@ -36,62 +34,6 @@ linked_known_rows(const char *text)
 	return text[0] - '0';
 }
 
-/* ---- keys of the release ---- */
-
-static void
-add_foreign_key(const LinkedTable *from, const char *column, const LinkedTable *to)
-{
-	const char *quoted = quote_identifier(column);
-
-	run_utility(psprintf("ALTER TABLE %s ADD FOREIGN KEY (%s) REFERENCES %s (%s)",
-						 from->run->target->qualified, quoted, to->run->target->qualified,
-						 quote_identifier(to->key)));
-	run_utility(psprintf("CREATE INDEX ON %s (%s)", from->run->target->qualified, quoted));
-}
-
-static bool
-is_published(const LinkedTable *table, const char *column)
-{
-	const Source *source = table->run->source;
-
-	for (int i = 0; i < source->nqis; i++)
-		if (strcmp(source->qis[i].name, column) == 0)
-			return true;
-	for (int i = 0; i < source->nkept; i++)
-		if (strcmp(source->kept[i].name, column) == 0)
-			return true;
-	return false;
-}
-
-static void
-add_keys(const Linked *linked)
-{
-	for (int i = 0; i < linked->n; i++)
-	{
-		const LinkedTable *table = &linked->tables[i];
-
-		if (table->key != NULL && table->role != LINKED_ALONE)
-			run_utility(psprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", table->run->target->qualified,
-								 quote_identifier(table->key)));
-	}
-	for (int i = 0; i < linked->n; i++)
-	{
-		const LinkedTable *table = &linked->tables[i];
-		ListCell *cell;
-
-		if (table->role == LINKED_ROWS)
-			add_foreign_key(table, table->parent_column, &linked->tables[table->parent]);
-		foreach (cell, table->keys)
-		{
-			const LinkedKey *key = lfirst(cell);
-
-			if (is_published(table, key->column))
-				add_foreign_key(table, key->column, &linked->tables[key->table]);
-		}
-	}
-	CommandCounterIncrement();
-}
-
 /* ---- the release ---- */
 
 static Linked *
@@ -107,6 +49,7 @@ linked_of_call(FunctionCallInfo fcinfo)
 		pstrdup(quote_identifier(text_arg(fcinfo, 2, "target_schema", "Name the schema of the new tables.")));
 	linked->k = k_arg(fcinfo, 3, 2, PERSONS_HINT);
 	linked->m = linked_known_rows(text_arg(fcinfo, 4, "known_rows", KNOWN_HINT));
+	linked->replace = bool_arg(fcinfo, 6, "replace");
 	linked->seed = PG_ARGISNULL(5) ? 1 : (uint64) PG_GETARG_INT64(5);
 	random_fill(secret, sizeof(secret));
 	linked->secret = palloc(VARHDRSZ + sizeof(secret));
@@ -202,28 +145,6 @@ publish_tables(Linked *linked)
 		run_finish(tables[i].run);
 }
 
-/* What would be found out after much work. */
-static void
-check_targets(const Linked *linked, const char *schema)
-{
-	Oid namespace = get_namespace_oid(schema, true);
-
-	for (int i = 0; i < linked->n; i++)
-	{
-		if (OidIsValid(namespace) && OidIsValid(get_relname_relid(linked->tables[i].target, namespace)))
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_DUPLICATE_TABLE),
-				 errmsg("relation \"%s\" already exists in the schema of the targets",
-						linked->tables[i].target),
-				 errhint("Take a schema of its own for each release, or drop the tables of the last one.")));
-		if (linked->tables[i].request.mark)
-			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-							errmsg("tables of one release are published without mark"),
-							errhint("Leave \"mark\" out.")));
-	}
-}
-
 Datum
 kanon_linked(PG_FUNCTION_ARGS)
 {
@@ -237,14 +158,14 @@ kanon_linked(PG_FUNCTION_ARGS)
 	linked->border = border_create("kanon_linked");
 	linked_schema(linked, PG_GETARG_OID(0), tables);
 	linked_requests(linked);
-	check_targets(linked, text_arg(fcinfo, 2, "target_schema", ""));
+	linked_check_targets(linked, text_arg(fcinfo, 2, "target_schema", ""));
 	/* younger than the locks of all tables: a load may have emptied one of them first */
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	for (int i = 0; i < linked->n; i++)
 		linked->tables[i].request.snapshot = snapshot;
 	publish_tables(linked);
-	add_keys(linked);
 	found = verify(linked);
+	linked_place(linked);
 	tell(linked, &found);
 	for (int i = 0; i < linked->n; i++)
 		put_table(lines, &linked->tables[i]);

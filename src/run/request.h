@@ -177,6 +177,7 @@ struct Request
 
 	/* of several tables that are published together */
 	struct SnapshotData *snapshot; /* under which all of them are read; or NULL */
+	bool placed_later;             /* whoever asks calls run_place when all of them are written */
 	ArrayType *told_apart; /* columns by which row types differ beside the quasi-identifiers; or NULL */
 	const char *promise;   /* in words, for the target's comment; NULL: k in the quasi-identifiers */
 

@@ -566,6 +566,21 @@ solved_protected(Request *request)
 	return run;
 }
 
+void
+run_place(Run *run)
+{
+	const Request *request = run->request;
+
+	target_install(run->target, run->columns);
+	run->record.verify_ms += lap_ms(&run->clock);
+	run->record.target_oid = run->target->relid;
+	run->record.publication = request->publication;
+	run->record.model = request->model->name;
+	run->record.peak_memory = run->border->peak;
+	run->record.options = recorded_arguments(run);
+	steps_of(request)->record(run);
+}
+
 /* The last two steps, and the record. */
 static void
 put_target(Run *run)
@@ -585,14 +600,9 @@ put_target(Run *run)
 	masks_verify(run->target, run->columns);
 	if (request->histories != NULL)
 		histories_verify(run);
-	target_install(run->target, run->columns);
 	run->record.verify_ms = lap_ms(&run->clock);
-	run->record.target_oid = run->target->relid;
-	run->record.publication = request->publication;
-	run->record.model = request->model->name;
-	run->record.peak_memory = run->border->peak;
-	run->record.options = recorded_arguments(run);
-	steps->record(run);
+	if (!request->placed_later)
+		run_place(run);
 }
 
 Run *

@@ -77,6 +77,9 @@ struct Run
  * and records; nothing of that when the run is `unchanged`.  Until run_end the outcome stands, and SPI is connected.
  */
 extern Run *run_request(Request *request);
+
+/* A target that is written takes an older table's place, and is recorded: of a request that is placed later. */
+extern void run_place(Run *run);
 extern void run_end(Run *run);
 
 /* The first step alone, for those who solve what was read more than once. */
