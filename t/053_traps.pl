@@ -57,6 +57,8 @@ CREATE SCHEMA kanon; CREATE EXTENSION kanon SCHEMA kanon; GRANT USAGE ON SCHEMA 
 CREATE SCHEMA mallory AUTHORIZATION mallory; CREATE SCHEMA donor AUTHORIZATION donor;
 GRANT USAGE ON SCHEMA mallory, donor TO PUBLIC;
 $functions
+CREATE SCHEMA safe; CREATE TABLE safe.persons AS SELECT i AS id, i % 5 AS a FROM generate_series(1, 100) i; ALTER TABLE safe.persons ADD PRIMARY KEY (id);
+GRANT USAGE ON SCHEMA safe TO mallory; GRANT REFERENCES ON safe.persons TO mallory;
 SET SESSION AUTHORIZATION donor;
 SET search_path = donor;
 CREATE TABLE pop AS SELECT i % 5 AS a, i % 3 AS b, i AS person FROM generate_series(1, 400) i;
@@ -81,6 +83,10 @@ SELECT FROM kanon_transactions('src', 't_sets', 'a', 2, transaction => 'b');
 SELECT FROM kanon_cross_training('src', 't_points', '{x}', 20);
 SELECT kanon_create_publication('night', 'src', '{a,b}', 5, key => 'id', protect_successive => true, keep_releases => 5, options => '{"hierarchies": {"a": "levels"}}', solver => 'full_domain');
 SELECT kanon_refresh('night');
+CREATE TABLE wards AS SELECT i AS id, 'ward ' || i AS name, i AS a, i AS b FROM generate_series(1, 3) i;
+ALTER TABLE wards ADD PRIMARY KEY (id);
+CREATE TABLE visits AS SELECT i AS id, 1 + i % 100 AS person, 1 + i % 3 AS ward, i % 2 AS a, i % 3 AS b FROM generate_series(1, 200) i;
+ALTER TABLE visits ADD PRIMARY KEY (id), ADD FOREIGN KEY (person) REFERENCES safe.persons, ADD FOREIGN KEY (ward) REFERENCES wards;
 GRANT SELECT ON ALL TABLES IN SCHEMA mallory TO donor;
 RESET SESSION AUTHORIZATION;
 E
@@ -107,6 +113,15 @@ sub plant
 }
 
 # ---- everything that can be called ----
+
+# The subject is the caller's own table; rows and lookups are mallory's.
+sub linked_calls
+{
+	my ($persons, $visits, $wards) = ('"safe.persons": {"quasi_identifiers": ["a"]}', '"mallory.visits": {"quasi_identifiers": ["b"], "keep": ["ward"]}', '"mallory.wards": {"keep": ["name"]}');
+	return ("SELECT count(*) FROM kanon_linked('safe.persons', '{$persons, $visits, $wards}', 'public', 5, replace => true)",
+		"SELECT count(*) FROM kanon_linked('safe.persons', '{$persons, " . $visits =~ s/, "keep".*/, "linked": false}/r . "}', 'public', 5, replace => true)",
+		"SELECT count(*) FROM kanon_check_linked('safe.persons', '{$persons, " . $visits =~ s/, "keep".*/}/r . "}', 5)");
+}
 
 my $all = "frontier => '{2,5}', compare => true, read_target => true, read_population => true";
 my @by_record = (
@@ -138,6 +153,7 @@ my @by_name = (
 		"SELECT kanon_hierarchy_date('$t', 'd', 'public.h')", "SELECT kanon_create_publication('public.p', '$t', '{a,b}', 5)", "SELECT kanon_set_budget('$t', 1, role => 'donor')", "SELECT count(*) FROM kanon_internal.kanon_shard_types('$t'::regclass) AS g (packed bytea, rows bigint)", "SELECT count(*) FROM kanon_internal.kanon_shard_rows('$t'::regclass) AS g (a int, b int, rows bigint)",
 		"SELECT kanon_k_map('$t'), kanon_delta_presence('$t', 0, 0.5), kanon_presence('$t', 100, 0, 0.5, 0.9), kanon_t_closeness('s', 0.3, hierarchy => '$t')", "SELECT kanon_describe('*-', '{a,b}'), count(kanon_internal.kanon_row_type(1, ROW(1))) FROM kanon_option_list()",
 		"SELECT kanon_checksum('$t')", "SELECT count(*) FROM kanon_linked('$t', '{\"mallory.src\": {\"quasi_identifiers\": [\"a\", \"b\"]}}', 'public', 5)", "SELECT count(*) FROM kanon_check_linked('$t', '{\"mallory.src\": {\"quasi_identifiers\": [\"a\", \"b\"]}}', 5)", "SELECT count(*) FROM kanon_dp('$t', 'count', 1)") } 'mallory.src'),
+	linked_calls(),
 	"SELECT count(*) FROM kanon_check_hierarchy('mallory.levels', 'mallory.src', 'a')",
 	"SELECT count(*) FROM kanon_pattern_guided('mallory.src', NULL, '{a,b}', 5, hierarchies => '{\"a\": \"mallory.levels\"}', dry_run => true)");
 
