@@ -91,6 +91,33 @@ SELECT status FROM kanon_refresh('alike');
 SELECT a, c, array_agg(id ORDER BY id) FROM alike GROUP BY a, c ORDER BY a;
 SELECT kanon_drop_publication('alike');
 
+-- persons are counted from the night on which they were, also when each has one row again
+CREATE TABLE visit AS SELECT i AS id, i % 30 AS who, 1 + i % 2 AS a, i % 7 AS b FROM generate_series(1, 31) i;
+SELECT kanon_create_publication('visits', 'visit', '{a,b}', 3, '{"keep": ["id"], "allow_identifying": ["id"], "method": "improve"}', key => 'who');
+CREATE TEMP TABLE met AS SELECT x.id AS one, y.id AS two FROM visits x JOIN visits y ON (x.a, x.b) IS NOT DISTINCT FROM (y.a, y.b);
+DELETE FROM visit WHERE id IN (4, 9, 12, 22, 31);
+SELECT status FROM kanon_refresh('visits');
+SELECT count(*) AS parted FROM met JOIN visits x ON x.id = one JOIN visits y ON y.id = two WHERE (x.a, x.b) IS DISTINCT FROM (y.a, y.b);
+INSERT INTO visit VALUES (31, 1, 1, 3);
+SELECT status FROM kanon_refresh('visits');
+DELETE FROM visit WHERE id = 31;
+SELECT kanon_drop_publication('visits');
+-- once each had one row, a second row of somebody asks the publisher
+SELECT kanon_create_publication('visits', 'visit', '{a,b}', 3, key => 'who');
+INSERT INTO visit VALUES (31, 1, 1, 1);
+\set VERBOSITY default
+SELECT status FROM kanon_refresh('visits');
+\set VERBOSITY terse
+SELECT kanon_alter_publication('visits', set_options => '{"count_rows": true}');
+SELECT status FROM kanon_refresh('visits');
+SELECT kanon_drop_publication('visits');
+-- a protected night on which fewer than k are left is held: others may come back
+SELECT kanon_create_publication('few', 'visit', '{a}', 3, '{"min_rows": 0}', key => 'id', protect_successive => true);
+DELETE FROM visit WHERE id > 2;
+SELECT status, error, message FROM kanon_refresh('few');
+SELECT count(*) FROM few;
+SELECT kanon_drop_publication('few');
+
 -- what cannot be made so is refused, with the reason
 \set VERBOSITY default
 SELECT kanon_create_publication('x', 'aged', '{age}', 5, solver => 'freeform');

@@ -196,6 +196,7 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 	{
 		request->histories = palloc0(sizeof(Histories));
 		request->histories->before = before != NULL ? before->rows : InvalidOid;
+		request->histories->shown = before != NULL ? before->row_count : 0;
 		request->histories->after = table_name(publication, release, "rows", &bare);
 		request->histories->release = release->number;
 	}

@@ -189,9 +189,10 @@ check_k(const Run *run)
 
 	if (nrows == 0 || k <= nrows || privacy_k_map(run->request->privacy))
 		return;
-	/* (of a protected publication some may wait) */
+	/* (of a protected publication some may wait, or have left and come back) */
 	if (run->request->histories != NULL)
-		*run->request->histories->none = k <= run->request->histories->rows;
+		*run->request->histories->none =
+			k <= Max(run->request->histories->rows, run->request->histories->shown);
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the table"),
 					errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.", k, nrows),
 					errhint("Lower k: no class could ever have that many rows.")));

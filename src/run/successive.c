@@ -123,16 +123,20 @@ has_several_rows(const Source *source, const char *key)
 	return DatumGetBool(gate_value(0, 1, BOOLOID, &isnull));
 }
 
-void
-successive_count_persons(Run *run)
+/* Did the release before count persons?  Then the key is among what told its row types apart. */
+static bool
+counted_before(const Source *source, const Request *request)
 {
-	Request *request = run->request;
-	MemoryContext old;
+	for (int c = 0; c < source->ngrouped; c++)
+		if (strcmp(source->qis[c].name, request->key) == 0)
+			return false;
+	return OidIsValid(request->previous) && get_attnum(request->previous, request->key) != InvalidAttrNumber;
+}
 
-	/* of a population k counts what the rule says */
-	if (request->key == NULL || request->count_rows || privacy_k_map(request->privacy) ||
-		privacy_find(request->privacy, PRIVACY_SUBJECT) >= 0 || !has_several_rows(run->source, request->key))
-		return;
+/* Some have several rows: what that asks of the request. */
+static void
+check_several_rows(const Request *request, bool counted)
+{
 	if (privacy_asks_population(request->privacy))
 		ereport(
 			ERROR,
@@ -141,11 +145,38 @@ successive_count_persons(Run *run)
 					request->key),
 			 errdetail("A person in several classes can be found in any of them."),
 			 errhint("Publish a view with one row per person, or say {\"count_rows\": true} in options.")));
+	if (!counted && OidIsValid(request->previous) && request->histories == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("persons of the key \"%s\" have several rows, and had one each before", request->key),
+				 errdetail("Classes that count persons would not keep unchanged rows together."),
+				 errhint("{\"count_rows\": true} in options counts rows. A refresh with stable => "
+						 "false starts anew, and counts persons from then on.")));
 	ereport(NOTICE,
 			(errmsg("k counts persons by the key \"%s\", of whom some have several rows", request->key),
 			 errdetail("Rules that count values count persons, too. Counted in rows, one person could fill a "
 					   "class alone."),
 			 errhint("{\"count_rows\": true} in options counts rows.")));
+}
+
+void
+successive_count_persons(Run *run)
+{
+	Request *request = run->request;
+	MemoryContext old;
+	bool counted, several;
+
+	/* of a population k counts what the rule says */
+	if (request->key == NULL || request->count_rows || privacy_k_map(request->privacy) ||
+		privacy_find(request->privacy, PRIVACY_SUBJECT) >= 0)
+		return;
+	/* (also on nights on which each has one row: else row types were told apart by other columns than before) */
+	counted = counted_before(run->source, request);
+	several = has_several_rows(run->source, request->key);
+	if (!counted && !several)
+		return;
+	if (several)
+		check_several_rows(request, counted);
 	/* the request outlives the run's queries, and what the model keeps of it, too */
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(run));
 	request->privacy = privacy_of_persons(request->privacy, run->source, request->key);

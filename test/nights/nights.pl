@@ -325,7 +325,10 @@ sub judge_histories
 		next if !$case->{rule};
 		for my $night (0 .. $nights)
 		{
-			my @values = grep { defined } map { $case->{nights}[$night]{$_} } @{ $of{$history} };
+			my $ill = $case->{nights}[$night];
+			# (rules count a person once for each value)
+			my %once = map { ("$case->{person}{$_} $ill->{$_}" => $ill->{$_}) } grep { defined $ill->{$_} } @{ $of{$history} };
+			my @values = values %once;
 			complain($case, "values @values in release $night of history $history (rows @{ $of{$history} })") if @values && is_broken($case->{rule}, @values);
 		}
 	}
