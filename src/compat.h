@@ -17,7 +17,7 @@
 #include "utils/tuplesort.h"
 #include "utils/tuplestore.h"
 
-/* Whose an error is: nobody else's functions can raise one that says this (host/attempt.h). */
+/* The domain that marks an error as kanon's own: no other function can raise one with it (host/attempt.h). */
 #undef TEXTDOMAIN
 #define TEXTDOMAIN "kanon"
 

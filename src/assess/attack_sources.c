@@ -509,7 +509,7 @@ put_down(Sources *sources, uint32 e, uint32 v, int64 left)
 	sources->count[place] = 0;
 }
 
-/* Whom is something known of for certain?  A person with a value that all of the combination have; else a row that all sources have. */
+/* Counts whom the attacker knows something certain of: a value that everybody of the combination has; else a row that all sources have. */
 static void
 put_concluded(const Sources *sources, int which)
 {

@@ -144,7 +144,7 @@ add(Moments *sum, const Numbers *numbers, uint32 first, uint32 n)
 	sum->xx += b->xx - a->xx;
 }
 
-/* Of a row of the source, or a record of the target. */
+/* Moments of a row of the source, or of a record of the target. */
 static Moments
 cell_moments(const Compared *compared, const Numbers *numbers, bool after, uint32 i)
 {
@@ -195,7 +195,7 @@ mean_and_spread(const Compared *compared, const Numbers *numbers, bool after, do
 	*spread = sum.part > 0 ? sqrt(Max(sum.xx / sum.part - sum.x / sum.part * (sum.x / sum.part), 0)) : NAN;
 }
 
-/* Of two columns, over the rows that have numbers in both; 0 where one of them is constant. */
+/* The correlation of two columns over the rows with numbers in both; 0 when one column is constant. */
 static double
 correlation(const Compared *compared, const Numbers *one, const Numbers *other, bool after)
 {

@@ -78,7 +78,7 @@ count_by_patterns(const KanonRelease *release, const Levels *levels, const Kanon
 }
 
 /*
- * Of rows that are left out everything is lost, too: they are in the mean.  Levels cost
+ * Rows that are left out lose everything; they count in the mean.  Levels cost
  * what patterns say, but for cuts.
  */
 static void

@@ -78,7 +78,7 @@ share_below(const Risk *risk, const SizeCount *sizes, size_t n, int64 below)
 	return risk->units > 0 ? (double) sum / (double) risk->units : 0;
 }
 
-/* Who is alone in the population, by the classes of the sample that show something. */
+/* Rows that are alone in the population, estimated from the sample's classes that show something. */
 static void
 put_uniques(const Risk *risk, const SizeCount *sizes, size_t n)
 {

@@ -125,7 +125,7 @@ put_risks(const Risk *risk, const char *prefix, const double *risks, const int64
 			 "rows that are expected to be found: the sum of that chance");
 }
 
-/* Whoever finds one of a household finds all; a row without a household is one of its own. */
+/* An attacker who finds one person of a household finds all of it; a row without a household is its own household. */
 static void
 put_households(const Risk *risk, const double *class_risk, uint32 nclasses)
 {

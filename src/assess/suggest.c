@@ -165,7 +165,7 @@ compare_pairs(const void *a, const void *b)
 }
 
 /*
- * Of n pairs in order, each of a value of the one column (its high half) and of the
+ * Reads n pairs in order, each of a value of the one column (its high half) and of the
  * other: rows in which the other one is right when guessed from the one; how many
  * values the one has.
  */

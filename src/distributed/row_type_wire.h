@@ -30,7 +30,7 @@ extern bool packable(const SourceColumn *columns, int n);
 /* The call that packs them, of a row of what a query reads from. */
 extern char *packing(const Source *source);
 
-/* Of a packed row type and the random number by which its row is on a worker: raises when it is none. */
+/* The hash of a packed row type with the random number that places its row on a worker; raises when it is none. */
 extern uint64 packed_hash(bytea *packed);
 extern int64 packed_lot(bytea *packed, int32 shard);
 

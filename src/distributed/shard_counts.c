@@ -229,7 +229,7 @@ count_hash(TypeCounter *counter, const char *bytes)
 		put_types(counter);
 }
 
-/* Of rows that tell values each by itself, of all others the hash. */
+/* Rows that list values by themselves give the values; all other rows give a hash. */
 static bool
 receive_type(void *arg, TupleTableSlot *slot)
 {
@@ -584,7 +584,7 @@ place_of(TupleDesc desc, const char *name)
 	ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("column \"%s\" does not exist", name)));
 }
 
-/* Of all columns of the table those that are counted must be as the query says that they are. */
+/* Checks that the columns to be counted have the types that the query names. */
 static TupleDesc
 find_columns(RowCounter *counter, Oid relid, char **kept)
 {

@@ -100,7 +100,7 @@ prepare(const Row *row)
 	return sampled_create(row->desc);
 }
 
-/* Of a row's values those whose hash has none of these bits: NULL when there are none. */
+/* The values of a row whose hash has none of these bits; NULL when there are none. */
 Datum
 kanon_sampled(PG_FUNCTION_ARGS)
 {

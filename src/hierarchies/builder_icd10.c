@@ -35,7 +35,7 @@ static const Chapter chapters[] = {
 	{"P", 0, 99, "P00-P96"},    {"Q", 0, 99, "Q00-Q99"}, {"R", 0, 99, "R00-R99"}, {"ST", 0, 99, "S00-T98"},
 	{"VWXY", 0, 99, "V00-Y99"}, {"Z", 0, 99, "Z00-Z99"}, {"U", 0, 99, "U00-U99"}};
 
-/* Of some editions the third character is a letter, after the digits of the same ten. */
+/* Some editions have a letter as third character; it sorts after the digits of the same ten. */
 static const char *
 chapter_of(const char *code)
 {

@@ -2,7 +2,7 @@
  * builder_prefix.c: the first characters of a text, the network of an address.
  *
  * A level's label says how long the value is, and so alone decides the next one.
- * Of a value that is an address with a netmask, no more is shown than that has.
+ * An address with a netmask never shows more than the netmask leaves.
  */
 #include "compat.h"
 #include "hierarchies/builder.h"

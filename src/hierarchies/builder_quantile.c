@@ -125,7 +125,7 @@ prepare(LevelBuilder *builder, const Dictionary *values, const int64 *rows)
 
 /* ---- bounds that are kept ---- */
 
-/* Of each group its number, and where it begins: of the first one nobody needs to know. */
+/* Writes each group's number and lower bound; the first group needs no bound. */
 static char **
 bounds(const LevelBuilder *builder, int *n)
 {

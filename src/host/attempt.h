@@ -26,7 +26,7 @@ extern bool ends_statement(const ErrorData *error);
  */
 extern bool raised_by_kanon(const ErrorData *error);
 
-/* Of reading texts as values: raises it unless a text is none, as when memory is short. */
+/* After reading texts as values: raises the error again unless it says that a text is no value. */
 extern void raise_unless_of_value(ErrorData *error);
 
 /*

@@ -97,7 +97,7 @@ typedef struct PoolTeam
 	Pool *pool; /* NULL: it is not open */
 } PoolTeam;
 
-/* Of so many workers at most, beside the caller; otherwise as pool_create. */
+/* A team of at most so many workers beside the caller; otherwise as pool_create. */
 extern void pool_team_init(PoolTeam *team, const PoolWork *work, Oid caller, Border *border, int workers,
 						   bool say);
 extern void pool_team_end(PoolTeam *team);

@@ -51,7 +51,7 @@ typedef struct Place
 static Place *places; /* [PLACES]; NULL: no shared memory */
 static LWLock *lock;
 
-/* Of this backend. */
+/* This backend's place. */
 static Place *mine;
 static int users; /* who have a say in it: a refresh, the run in it */
 static instr_time said;

@@ -118,7 +118,7 @@ look_at_all(Look *look, List *relids)
 	return why;
 }
 
-/* Of a table that has its lock. */
+/* The table must be locked. */
 static const char *
 look_at_table(Look *look, Oid relid, Form_pg_class form, bool own)
 {
@@ -237,7 +237,7 @@ relation_trust_written(Oid relid)
 							errhint("Drop the triggers. The table may have been that role's before.")));
 }
 
-/* Of one's own or a superuser's: it is read with its policies, and with what is below it. */
+/* A relation of the caller's or a superuser's that has policies or children: these are looked at, too. */
 static bool
 is_known(Oid relid)
 {

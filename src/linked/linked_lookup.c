@@ -63,7 +63,7 @@ receive(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
-/* Whoever changes a row between begin and now is of another snapshot. */
+/* A row that was changed after the call began belongs to another snapshot. */
 static void
 read_rows(Run *run)
 {

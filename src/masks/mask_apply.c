@@ -498,7 +498,7 @@ masks_who(const Source *source)
 	return -1;
 }
 
-/* Of a value as it is stored, whatever its header. */
+/* The hash of a value; a value with a header is the same whatever header it is stored with. */
 static uint64
 value_hash(const Mask *mask, Datum value, bool isnull)
 {

@@ -176,7 +176,7 @@ extern void masks_verify(const Target *target, const Source *source);
 
 /* ---- mask_key.c: by a key ---- */
 
-/* Of values of that column, when the keys are drawn. */
+/* Sets a mask's key up for the values of that column, when the keys are drawn. */
 extern void mask_key_begin(Masks *masks, Mask *mask, const SourceColumn *column);
 
 /* The keyed hash of a value, until the next one: of pseudonyms the first 16 bytes, of shifts 8. */

@@ -43,7 +43,7 @@ typedef struct BudgetScan
 	HeapTuple tuple;
 } BudgetScan;
 
-/* Of a relation and, unless there is no `role`, of that. */
+/* Begins a scan of a relation's lines, with `role` of that role's alone. */
 static void
 scan_begin(BudgetScan *scan, const RecordTable *table, Oid relation, const Oid *role)
 {
@@ -86,7 +86,7 @@ scan_value(const BudgetScan *scan, const char *name, Oid type, bool *isnull)
 	return heap_getattr(scan->tuple, column, desc, isnull);
 }
 
-/* Of NULL -1. */
+/* The number in a column; -1 for NULL. */
 static int64
 scan_int8(const BudgetScan *scan, const char *name)
 {

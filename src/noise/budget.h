@@ -15,7 +15,7 @@
 #define EPSILON_DIGITS 6
 #define DELTA_DIGITS 15
 
-/* Who is it that asks: the session's user, SET ROLE's, that of the function around the call. */
+/* The roles that may be asking: the session's user, SET ROLE's, and that of the function around the call. */
 #define ASKERS 3
 
 typedef struct Spending

@@ -453,8 +453,8 @@ kanon_dp(PG_FUNCTION_ARGS)
 						 : DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum("{}"))),
 					 border);
 	/*
-	 * Whoever may not read it spends nothing of others': what is asked for leave is what pays, for
-	 * functions in a view run from here on, and may define it anew.
+	 * A role that may not read the relation must not spend the budget of others.  So leave is asked for the relation
+	 * that pays: from here on functions in a view run, and they may define the view anew.
 	 */
 	relation = source_single_table(asked->subjects->source);
 	source_lock(asked->subjects->source);

@@ -94,7 +94,7 @@ typedef struct Release
 extern Oid extension_schema(FunctionCallInfo fcinfo);
 
 /*
- * Every publication, in the order of their names.  Of owners that `wanted` refuses (the
+ * Every publication, in the order of their names.  For owners that `wanted` refuses (the
  * view is not known then: InvalidOid) nothing is locked or read.  What others keep locked is left out with a WARNING and
  * in *busy (or NULL), by its owner.
  */

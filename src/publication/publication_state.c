@@ -301,7 +301,7 @@ find_lost(Oid extension, Oid view, bool (*wanted)(Oid owner, Oid view))
 	return NULL;
 }
 
-/* Of a view, which is asked for its owner before anything of the owner's is read. */
+/* Finds a view's publication; the view's owner is looked at before anything of the owner's is read. */
 static KanonPublication *
 find_by_view(Oid extension, Oid view, const char *name, bool (*wanted)(Oid owner, Oid view))
 {
@@ -324,8 +324,8 @@ find_by_view(Oid extension, Oid view, const char *name, bool (*wanted)(Oid owner
 }
 
 /*
- * Of a view that is gone: that was called so, says a definition.  Of roles that the
- * caller may act for each could say so.
+ * Finds the publication of a view that is gone, by the name in its definition.  Definitions of all
+ * roles that the caller may act for are looked at.
  */
 static KanonPublication *
 find_by_text(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid view))

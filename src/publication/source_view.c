@@ -212,7 +212,7 @@ check_column(Oid source, Oid old, const char *name)
 											  "Names are taken exactly as written, capitals included."))));
 }
 
-/* Of quasi-identifiers and kept columns; what else names columns names one of them, mostly. */
+/* Checks quasi-identifiers and kept columns: other options mostly name one of these. */
 static void
 check_columns(const KanonPublication *publication, Oid source, Oid old)
 {

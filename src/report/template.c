@@ -152,7 +152,7 @@ raise_unfit(const char *what, const char *name)
 					errdetail("%s: %s", what, name), errhint("It is what kanon_report_data returns.")));
 }
 
-/* Of an object; NULL: there is none of that name. */
+/* An object's member of that name, or NULL. */
 static const JsonbValue *
 member(const JsonbValue *object, const char *name, int length)
 {
@@ -204,7 +204,7 @@ says_something(const JsonbValue *value)
 			 (is_array(value) && JsonContainerSize(value->val.binary.data) == 0));
 }
 
-/* Of a scalar; NULL for null. */
+/* A scalar's text; NULL for null. */
 static char *
 text_of(const JsonbValue *value, const char *name)
 {

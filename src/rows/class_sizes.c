@@ -2,7 +2,7 @@
  * class_sizes.c: classes by their size.
  *
  * Rows of this server's own tables are grouped here as long as their row types fit into memory: that
- * takes two thirds of what the executor does.  Of other sources, and when there are too many, the executor
+ * takes two thirds of what the executor does.  Other sources, and too many row types, the executor
  * groups, and spills.  Nearly every row may be a class of its own, so what it tells of a
  * class is a number and no value, and these are counted as they come, by no further grouping.
  */
@@ -20,7 +20,7 @@
 #include "lib/stringinfo.h"
 #include "utils/memutils.h"
 
-/* Of the memory that there is, one part in so many may go before the executor takes over. */
+/* The executor takes over when one part in so many of the memory limit is used. */
 #define MEMORY_SHARE 4
 
 typedef struct SizeEntry

@@ -35,7 +35,7 @@ typedef struct TreeNode
 	uint32 code;
 } TreeNode;
 
-/* Of a value by its hash; the key SAMPLE is the value at hand. */
+/* A value's slot, found by its hash; the key SAMPLE is the value at hand. */
 typedef struct Slot
 {
 	uint32 code;

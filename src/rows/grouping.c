@@ -1,7 +1,7 @@
 /*
  * grouping.c: the query that makes groups of a source's rows.
  *
- * One GROUP BY, as a rule.  Of a partitioned table with foreign partitions each
+ * One GROUP BY, as a rule.  In a partitioned table with foreign partitions each
  * partition is grouped by itself and the groups once more together: a foreign
  * data wrapper hands a whole grouping over to its server, but no part of one, and
  * would bring every row here.
@@ -185,7 +185,7 @@ append_grouping(StringInfo query, int ncolumns)
 }
 
 /*
- * Of what a run has just written on workers nobody knows how many groups there are, and planners guess ten times too
+ * Planners do not know how many groups a run has just written on workers, and guess ten times too
  * many, so that those of larger shards would sort their rows, by every column, which takes three times as long.  A column
  * (of nothing) that has no order leaves them no choice: groups that memory does not hold are spilled.
  */

@@ -208,7 +208,7 @@ kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person)
 
 /* ---- counted where the rows are ---- */
 
-/* Of so many columns: the more of them, the fewer rows have what is told of theirs in common. */
+/* At most so many columns are looked at together: the more there are, the fewer rows share all their values. */
 #define MOST_AT_ONCE 64
 
 typedef struct Count
@@ -279,7 +279,7 @@ receive_count(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
-/* Of the values that rows have in common those that are in the sample, and these rows. */
+/* Counts the values in the sample that several rows share, and these rows. */
 static void
 count_sampled_values(Count *count, bytea *sampled, CountedRows rows)
 {
@@ -344,7 +344,7 @@ count_sampled(Count *count, const Source *source, const char *functions, StringI
 	resetStringInfo(values);
 }
 
-/* Of a table whose rows may all differ, so many that a sample of the usual size is left. */
+/* How many bits of a hash are ignored, so that a sample of the usual size is left of a table whose rows may all differ. */
 static uint32
 bits_forgotten(const KeptLook *look, int64 rows)
 {
@@ -454,7 +454,7 @@ kept_figures(const KeptLook *look, int c)
 	return figures;
 }
 
-/* Of what is measured the nearest multiple says enough, of whatever names something a name that says nothing. */
+/* Names a mask that fits: a rounded number for a measurement, a pseudonym for a name. */
 static const char *
 mask_fitting(const SourceColumn *column)
 {

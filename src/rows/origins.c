@@ -81,7 +81,7 @@ search_generated(const Search *search, Oid relid, AttrNumber attnum)
 	return found;
 }
 
-/* Of a union: in any of its branches. */
+/* Searches a query; in a union each of its branches. */
 static bool
 search_query(const Search *search, const Query *query, AttrNumber place)
 {

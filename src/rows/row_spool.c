@@ -11,7 +11,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-/* Of a stored row, before its columns: its type. */
+/* Columns of a stored row before its own: its type. */
 #define BEFORE 1
 
 struct Waiting

@@ -1,7 +1,7 @@
 /*
  * row_types.c: a relation becomes row types.  Rows of this server's own tables, and those that are read once
  * (row_spool.h), are grouped here as they come: all that groups are made of has to fit into memory anyway, and a look at the
- * bytes of a row takes a third of what the executor's grouping does.  Of all others the executor makes groups.
+ * bytes of a row takes a third of what the executor's grouping does.  All other sources are grouped by the executor.
  */
 #include "compat.h"
 #include "core/util/hash.h"
@@ -147,7 +147,7 @@ receive_group(void *arg, TupleTableSlot *slot)
 	return !recv->full;
 }
 
-/* Of all that may be used, one part in so many may go with rows, and not row types. */
+/* The share of the memory limit that rows may take beside row types: one part in so many. */
 #define SEQUENCE_SHARE 16
 
 /* The first rows alone are worth it, too. */
@@ -489,7 +489,7 @@ receive_packed(void *arg, TupleTableSlot *slot)
 	return !packed->alike;
 }
 
-/* Of rows that were set aside without the values of their row types; false: two of these have the same hash. */
+/* Reads rows that were set aside without the values of their row types; false: two row types have the same hash. */
 static bool
 read_packed(GroupReceiver *recv)
 {

@@ -8,7 +8,7 @@
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 
-/* Of a row in the tuplesort, before its columns. */
+/* Columns of a row in the tuplesort before its own. */
 #define BEFORE 2
 
 Shuffle *

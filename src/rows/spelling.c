@@ -28,7 +28,7 @@ typedef struct Form
 	int64 rows;
 } Form;
 
-/* Of a form by the hash of its bytes; the key AT_HAND is the value at hand. */
+/* A form's slot, found by the hash of its bytes; the key AT_HAND is the value at hand. */
 typedef struct FormSlot
 {
 	uint32 form;

@@ -44,7 +44,7 @@ typedef struct Target
  */
 extern char *relation_to_create(const char *name, const char *what, Oid *namespace);
 
-/* Whoever would make it waits until this transaction is over. */
+/* Locks a name: a session that would make a relation of it waits until this transaction is over. */
 extern void lock_name(Oid namespace, const char *name);
 
 /* Runs a statement that defines something, under the caller's search_path. */

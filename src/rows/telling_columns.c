@@ -48,7 +48,7 @@
 
 #define NOTHING PG_UINT32_MAX
 
-/* Of a row's numbers, after a code for each quasi-identifier: */
+/* Places among a row's numbers, after a code for each quasi-identifier: */
 #define HIDDEN 0 /* bits of the quasi-identifiers that its class does not show */
 #define PERSON 2
 #define BEFORE_KEPT 3
@@ -134,7 +134,7 @@ value_number(Oid type, Datum value, bool isnull)
 	return (byval ? (uint32) kanon_mix((uint64) value) : datum_image_hash(value, byval, length)) & ~1U;
 }
 
-/* Of a time that is shifted, its day: what goes with the day tells how far it was shifted. */
+/* A shifted time counts by its day: a column that goes with the day tells how far the time was shifted. */
 static uint32
 given_number(const SourceColumn *column, Datum value, bool isnull)
 {
@@ -327,8 +327,8 @@ own_together(const TellsLook *look, int64 n, const Attribute *const *columns, in
 		table[at].rows++;
 	}
 	/*
-	 * Of a sample: whoever shares a combination with one other row meets it there once in `share` times; what
-	 * three rows of the sample share is shared by many.
+	 * The rows are a sample.  A row that shares a combination with one other row meets that row in the sample once in
+	 * `share` times; a combination of three rows of the sample is shared by many.
 	 */
 	for (uint64 at = 0; at < size; at++)
 		if (table[at].shared)

@@ -18,7 +18,7 @@ extern double value_as_number(Oid type, Datum value);
 extern Numeric float_as_numeric(Oid type, Datum value);
 
 /*
- * Of numbers of different values, in any order: those that are far from the data (kanon_data_range) become
+ * Takes the numbers of different values, in any order.  Those that are far from the data (kanon_data_range) become
  * infinite.  The same array, where none is; otherwise another one in that context.
  */
 extern const double *numbers_of_data(const double *numbers, uint32 n, MemoryContext context);

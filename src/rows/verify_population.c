@@ -145,7 +145,7 @@ node_of(const KanonProblem *problem, const KanonRelease *release)
 	return all;
 }
 
-/* Of greedy and Mondrian: the target has the release's classes, with their rows; the populations are counted for them anew. */
+/* Verifies a release of greedy or Mondrian: the target has its classes with their rows; populations are counted anew for them. */
 static void
 verify_release(const KanonProblem *problem, const KanonRelease *release, Border *border)
 {

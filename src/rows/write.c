@@ -39,7 +39,7 @@
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
 
-/* Of a sorted row, before the kept ones: its key and its type. */
+/* A sorted row's columns before the kept ones: its key and its type. */
 #define COLUMNS_BEFORE 2
 
 /* Rows between two looks at the clock. */
@@ -296,7 +296,7 @@ take_waiting(Writer *writer)
 	waiting_end(waiting);
 }
 
-/* What decides which row of several alike goes where. */
+/* The key that decides where each of several rows that look alike goes. */
 static uint64
 split_seed(Writer *writer)
 {

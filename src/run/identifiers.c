@@ -95,7 +95,7 @@ is_in_foreign_key(Oid relid, AttrNumber attnum, void *arg)
 	return found;
 }
 
-/* Whoever knows the key of a person, or finds it in the other table, knows whose the row is. */
+/* A reader who knows a person's key, or finds it in the other table, knows whose row it is. */
 static void
 refuse_keys(const Source *source, const SourceColumn *column, AttrNumber attnum)
 {
@@ -159,7 +159,7 @@ refuse_computed(const Source *source, const SourceColumn *column, AttrNumber att
 				 errhint("%s", kept_way_out(&column, 1, "Leave it out, or name it as a quasi-identifier."))));
 }
 
-/* Of columns that are kept as they are and that nobody answers for. */
+/* Looks at columns that are kept unmasked and that the publisher has not allowed. */
 static void
 refuse_functions(const Run *run)
 {

@@ -51,7 +51,7 @@ place_nothing(Part *part)
 		release->flows[i] = (KanonFlow){.type = i, .class_ = KANON_DROPPED, .rows = part->types.rows[i]};
 }
 
-/* Of a value, what is suppressed whole is left over like what is in no class. */
+/* Wholly suppressed rows of a value are left over, like rows in no class. */
 static void
 take_back_suppressed(Part *part)
 {

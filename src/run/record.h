@@ -24,7 +24,7 @@ typedef struct Sizes
 	int64 least; /* of a class; 0: there is none */
 } Sizes;
 
-/* Of the source and the target; rows that show nothing at all are aside, as in kanon_check. */
+/* Sizes of source and target; wholly blank rows are not counted, as in kanon_check. */
 typedef struct RunSizes
 {
 	Sizes source;

@@ -279,7 +279,7 @@ forget(Run *run)
 
 /* ---- write, verify, record ---- */
 
-/* Of the cells that the source has; 0 when it has none. */
+/* A share of the source's cells; 0 when it has none. */
 static double
 suppressed_share(const Run *run)
 {

@@ -223,7 +223,7 @@ stage(Run *run)
 	run->staged = staged;
 }
 
-/* Who is in which class, and what is published there of each beside the quasi-identifiers: as one hash. */
+/* One hash of the persons of each class and of the columns published of them beside the quasi-identifiers. */
 static void
 note_persons(const Run *run)
 {

@@ -22,7 +22,7 @@ typedef struct RecordTable
 	bool *nulls;
 } RecordTable;
 
-/* Of the extension's schema: raises when the table is not the extension's any more. */
+/* Opens a table in the extension's schema; raises when the table no longer belongs to the extension. */
 extern void record_open(RecordTable *table, Oid schema, const char *name);
 
 /* A column of the row; those that were not set since the last row are NULL. */

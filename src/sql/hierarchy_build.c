@@ -120,7 +120,7 @@ hierarchy_build_values(HierarchyBuild *build)
 			build->column->quoted));
 }
 
-/* Of how far a walk up a tree goes, the planner knows nothing: it hashes what it would sort. */
+/* The planner does not know how long a walk up a tree is, so it is made to hash and not to sort. */
 static void
 execute(HierarchyBuild *build, const char *query, bool read_only, int expected)
 {

@@ -34,7 +34,7 @@ enum
 /* Before a key of the table above, so that it is none of the lookup's own. */
 #define ABOVE "pg_catalog.chr(1) OPERATOR(pg_catalog.||) "
 
-/* Of the lookup: "lookup", with key k, parent p and label b, all text. */
+/* The lookup's lines: "lookup", with key k, parent p and label b, all text. */
 #define LINES "lines AS (SELECT k, nullif(p, k) AS p, coalesce(b, k) AS b FROM lookup)"
 #define KEYS "keys AS (SELECT v, t AS k, place FROM vals)"
 
@@ -83,7 +83,7 @@ check_height(int64 height, const char *name)
 						errhint("Use a view that leaves some of them out.")));
 }
 
-/* Of one collation, so that all of them can be compared. */
+/* A column as text of one collation, so that all columns can be compared. */
 static char *
 as_text(const SourceColumn *column)
 {
@@ -160,7 +160,7 @@ check_parents(HierarchyBuild *build, const Source *lookup)
 		lookup->name, "keys that are their own ancestors", "Following the parents must come to an end.");
 }
 
-/* What a level shows must tell its nodes apart. */
+/* Raises an error when two nodes of a level would look alike. */
 static void
 check_labels(HierarchyBuild *build, const Source *lookup)
 {

@@ -28,7 +28,7 @@
 #define BELOW 4e-6F
 #define UNIT ((1 - BELOW) / PENALTY_ONE)
 
-/* Of floats the least is found side by side. */
+/* The least of floats is found in so many lanes side by side. */
 #define LANES 16
 
 /* What estimates go by, of each group that is there; a float is enough for numbers that are rounded down anyhow. */
@@ -355,7 +355,7 @@ divide_rest(BottomUp *b, KanonReport *report)
 	return status;
 }
 
-/* Of a search that time ends, too, the share that is done is at least that of its time. */
+/* The share that is done; in a search that time may end, at least the share of its time. */
 static double
 share_done(const BottomUp *b, double now, uint32_t waiting)
 {

@@ -27,7 +27,7 @@
 /* Subgradient steps. */
 #define STEPS 600
 
-/* Of the time left that they and the local search may take. */
+/* The share of the time left for prices and the local search. */
 #define PRICES_TIME 0.5
 
 /* Row types looked at by local search, at most. */
@@ -234,7 +234,7 @@ offer_open(Branch *b)
 	return clusters_offer(b->c, &b->opened);
 }
 
-/* Of some patterns alone nothing is proven: a few dives have what there is to gain. */
+/* With only some of the patterns nothing can be proven, and a few dives find most of the gain. */
 static bool
 is_over(const Branch *b)
 {

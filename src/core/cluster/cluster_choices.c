@@ -85,7 +85,7 @@ divide(const Clusters *c, uint32_t from, uint32_t end, uint32_t *division)
 			division[model->type[p]] = model->type[model->start[f]];
 }
 
-/* Of patterns that divide the types alike, cheapest first, as many uses as there are instances; how many choices that leaves. */
+/* Patterns that divide the types alike, cheapest first, get as many uses as there are instances; counts the choices left. */
 static KanonStatus
 limit_alike(Clusters *c, uint32_t *left, double *choices)
 {

@@ -120,7 +120,7 @@ find_pairs(Cuts *c, const uint32_t *item, uint32_t n)
 	return status;
 }
 
-/* Of cuts in their order the first that an item is before. */
+/* The first cut, in the order of cuts, that an item is before. */
 static uint32_t
 first_after(const Cuts *c, uint32_t item, const Cut *cut)
 {
@@ -139,7 +139,7 @@ first_after(const Cuts *c, uint32_t item, const Cut *cut)
 	return low;
 }
 
-/* Of each cut how many pairs it parts: it is between those that one of the two is before. */
+/* Counts the pairs that each cut parts: one of the two is before it and the other is not. */
 static void
 count_parted(const Cuts *c, const Cut *cut, int32_t *parted)
 {

@@ -6,7 +6,7 @@
 
 #include "cluster/clustering.h"
 
-/* Of what is cut: those whose neighbours are looked for, as far as that does not compare more; how many of these. */
+/* How many cut items look for neighbours, unless that compares more; and how many neighbours each. */
 #define CUTS_ASKED 128
 #define CUTS_LEAST_ASKED 32
 #define CUTS_COMPARED ((uint32_t) 1 << 22)

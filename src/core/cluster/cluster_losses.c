@@ -252,7 +252,7 @@ decide(Losses *s, size_t at, double cost)
 	return status;
 }
 
-/* Who is spared; what there is to choose for the others, in *choices. */
+/* Marks the types that are spared; *choices: the patterns that the others can choose. */
 static KanonStatus
 divide_types(Losses *s, double *choices)
 {

@@ -26,7 +26,7 @@
 /* Rows of a type: with more, GLPK's floating point cannot tell what classes of k rows lack. */
 #define MAX_ROWS ((int64_t) 10 * 1000 * 1000)
 
-/* Of the share of all that of the heuristic, before the exact model. */
+/* The heuristic's part of the progress, before the exact model. */
 #define COVERED 0.3
 
 /* What proves that a release is optimal. */

@@ -175,7 +175,7 @@ typedef struct SpaceNear
 } SpaceNear;
 
 /*
- * Of the distances measured last, the nearest points but `from`, nearest first
+ * By the distances measured last: the nearest points but `from`, nearest first
  * (equally near: by number), at most `most` of them and no more than it takes to
  * hold that many rows (rows NULL: however many).  Returns how many.
  */

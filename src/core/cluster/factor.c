@@ -217,7 +217,7 @@ paid(const Factor *f, uint32_t a, uint32_t b)
 
 /* ---- what nodes share ---- */
 
-/* Of the nodes of types alone, in their order: what is shared from one to the next. */
+/* Orders the nodes of types; stores what each shares with the next. */
 static KanonStatus
 order_nodes(Factor *f)
 {
@@ -308,7 +308,7 @@ shared_by(const Factor *f, uint32_t a, uint32_t b)
 
 /*
  * Adds the edges of one type that are worth more than they cost, the most first.
- * Of those to types before it, those types have added theirs.
+ * Types before it have added their own edges already.
  */
 static KanonStatus
 price_type(Factor *f, uint32_t type)

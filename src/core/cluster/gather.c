@@ -14,7 +14,7 @@
  * d changes at distances between rows only, half of d is a lower bound.  It is
  * searched for by halving: distances are whole numbers.
  *
- * Who goes where is a bipartite flow from the centres to row types.  Edges are not
+ * The assignment is a bipartite flow from the centres to row types.  Edges are not
  * stored: each row type starts at its nearest centre, as far as that needs rows, and one
  * that lacks rows gets them along a shortest path of exchanges (breadth first, by
  * distances).  What nobody needs stays with the nearest.
@@ -98,7 +98,7 @@ choose_centres(Gather *g, uint32_t d)
 }
 
 /*
- * Who holds rows: a centre's places for one row of a value each, then what it has of any
+ * The holders of rows: a centre's places for one row of a value each, then what it has of any
  * row.  Below these are the centres themselves where they lack a value.
  */
 static uint32_t

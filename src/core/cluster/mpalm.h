@@ -54,7 +54,7 @@ typedef struct Part
 	int64_t rows;
 } Part;
 
-/* Of n pairs a person counts once in each child. */
+/* Counts the persons of n pairs: each once in a child. */
 extern KanonStatus mpalm_count_persons(Mpalm *m, size_t n, int64_t *found);
 
 static inline bool

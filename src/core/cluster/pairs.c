@@ -7,7 +7,7 @@
  *
  * A [1,2]-factor gives every row one or two edges.  Without edges that both ends
  * could do without, it falls into single edges and paths of two: clusters of two
- * and three rows.  Of weight F, it gives clusters of at most 3F: an edge w costs
+ * and three rows.  With weight F, it gives clusters of at most 3F: an edge w costs
  * its two rows 2w, a path x, y its three rows at most 3(x + y).
  *
  * A release may be taken to have classes of two and three rows.  One of two rows

@@ -32,7 +32,7 @@ open_range(KanonScratch *scratch, PenaltyAxis *axis)
 	return KANON_OK;
 }
 
-/* Of each node the share of the values of level 0 below it. */
+/* Computes for each node the share of level-0 values below it. */
 static KanonStatus
 open_levels(KanonScratch *scratch, KanonPace *pace, uint32_t ntypes, PenaltyAxis *axis)
 {

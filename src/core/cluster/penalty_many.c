@@ -1,7 +1,7 @@
 /*
  * penalty_many.c: the penalty of a group with each of many others, from below.
  *
- * Who looks for the least passes over most of them by a number that is never above the
+ * A search for the least penalty skips most groups by a number that is never above the
  * penalty and seldom far below it: a whole one, of which PENALTY_ONE is the weight of all
  * quasi-identifiers.  What groups have is in lines, one for each thing that is compared, so
  * that compilers use vectors.  The few that are left are asked of penalty_union.
@@ -12,7 +12,7 @@
 #include "cluster/penalty.h"
 #include "util/vectors.h"
 
-/* Of a line by code: the group has several. */
+/* A line's code of a group that has several values. */
 #define MIXED UINT32_MAX
 
 static PenaltyBy
@@ -35,7 +35,7 @@ fixed(const PenaltyMany *many, double penalty)
 	return many->scale > 0 ? (uint32_t) (penalty * many->scale) : 0;
 }
 
-/* Of each code; from all else to what is no number it is as far as can be. */
+/* The place of each code; a value that is no number is as far from all others as can be. */
 static bool
 open_places(PenaltyMany *many, PenaltyLine *line)
 {

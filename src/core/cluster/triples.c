@@ -6,7 +6,7 @@
  * Technology, 2005, section 6.
  *
  * In a 2-factor every row has two edges: it falls into cycles of three rows or
- * more.  Of weight F, it gives clusters of at most 3F.  A cycle as a whole hides
+ * more.  With weight F, it gives clusters of at most 3F.  A cycle as a whole hides
  * at most half its weight of each row, for what its rows differ in changes twice
  * around it: three rows cost 1.5, four twice, five 2.5 times its weight.  A longer
  * one is cut into clusters of three, and one or two of four; three rows in a row

@@ -173,7 +173,7 @@ walk(Draw *draw, uint32_t i)
 	}
 }
 
-/* Of rows with `degree` matches: the assignment of this number among as many. */
+/* Rows have `degree` matches each: draws the assignment of this number among as many. */
 static KanonStatus
 draw_regular(Draw *draw, uint32_t degree, uint32_t chosen)
 {
@@ -208,7 +208,7 @@ draw_regular(Draw *draw, uint32_t degree, uint32_t chosen)
 }
 
 /*
- * Of a graph that is not regular: every record has its own row at first, and each
+ * For a graph that is not regular: every record has its own row at first, and each
  * row in turn walks to another record, which must come back to the one it left.
  */
 static KanonStatus

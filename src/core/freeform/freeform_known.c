@@ -4,7 +4,7 @@
  *
  * Gionis, Mazza, Tassa, "k-Anonymization revisited", ICDE 2008: of the records that a
  * row matches those alone can be its own that are in an assignment of all rows (a
- * perfect matching).  Of one assignment that is known these are told by cycles: a row
+ * perfect matching).  Cycles of one known assignment tell these: a row
  * points to the rows whose records it matches, and a record can be its own if and
  * only if it is, or its owner is in the same strong component (Tarjan, "Depth-first
  * search and linear graph algorithms", SIAM J. Comput. 1, 1972).
@@ -363,7 +363,7 @@ work_of(const Known *w, const Group *group, uint32_t known)
 	return work * sets;
 }
 
-/* Of rows that all match all records there is nothing to find out. */
+/* Do all rows match all records?  Then an attacker finds nothing out. */
 static bool
 is_class(Known *w, const Group *group, uint32_t known)
 {

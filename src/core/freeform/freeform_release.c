@@ -173,7 +173,7 @@ make_room(KanonFreeformPlan *plan, const KanonFreeformGraph *graph)
 		   kanon_enlarge(env, &release->graph, &plan->match_room, edges, sizeof(uint32_t));
 }
 
-/* Of a hierarchy each level in which all rows agree is shown: the lowest of them is the node, and has its price. */
+/* A record shows every level in which all its rows agree; the lowest of them is its node and sets the price. */
 static void
 make_node(KanonFreeformPlan *plan, int c, const uint32_t *match, uint32_t degree, uint32_t first,
 		  KanonCell *cells, KanonPattern *pattern)

@@ -204,7 +204,7 @@ typedef struct KanonFreeformFacts
 } KanonFreeformFacts;
 
 /*
- * Of the release, its classes (rows), cells and pool are looked at.  Takes time and
+ * Looks at the release's classes (rows), cells and pool.  Takes time and
  * memory with the number of matches.  problem->freeform: NULL, or with own ks, for
  * which `regular` asks for chances of all matches, each row's and record's together 1,
  * no match of a row with more than one by its k.
@@ -215,7 +215,7 @@ extern KanonStatus kanon_freeform_check(const KanonProblem *problem, const Kanon
 /*
  * The same, and `candidates`.  A record is a candidate of a row if it is the row's in
  * some assignment of all rows to records that they match (Gionis, Mazza, Tassa 2008: a
- * match of the global model).  Whoever knows the records of some other rows counts with
+ * match of the global model).  An attacker who knows the records of some other rows counts with
  * the assignments alone that have these: the fewest candidates that any row can be left
  * with, whichever `known` other rows these are and whichever records they can have.
  * Takes time with the matches to the power of known + 1: KANON_TOO_LARGE.

@@ -15,7 +15,7 @@
 #include "itemsets/item_cut.h"
 #include "itemsets/item_walk.h"
 
-/* Of the phase: the walk through all sets of items and nodes. */
+/* The part of the phase that the walk through all sets of items and nodes takes. */
 #define WALK_SHARE 0.9
 
 typedef struct Tree

@@ -119,7 +119,7 @@ judge_rest(const Checker *checker, const int64_t *counts, size_t ntypes, Count *
 		!kanon_presence_rest(checker->presence, 0);
 }
 
-/* Of two members' classes that would lose least the better one. */
+/* Two members' classes would lose least: takes the better one. */
 static void
 take_offers(const Count *other, Count *count)
 {

@@ -115,7 +115,7 @@ raise_bounds(NodeSearch *search, uint32_t node, KanonWide *bounds, bool upwards,
 	return KANON_OK;
 }
 
-/* Of equal nodes: suppressed rows, height, levels from the left. */
+/* Ties between nodes: fewer suppressed rows, then lower height, then levels from the left. */
 static bool
 is_preferred(const NodeSearch *search, int64_t suppressed, uint32_t node)
 {

@@ -136,7 +136,7 @@ note_fails(Wide *wide, KanonPattern pattern)
 	return true;
 }
 
-/* Of equal nodes: suppressed rows, height, levels from the left. */
+/* Ties between nodes: fewer suppressed rows, then lower height, then levels from the left. */
 static bool
 is_preferred(const Wide *wide, int64_t suppressed, KanonPattern node)
 {

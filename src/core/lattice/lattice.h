@@ -44,7 +44,7 @@ lattice_level(const Lattice *lattice, uint32_t node, int q)
 	return (int) (node / lattice->stride[q] % ((uint32_t) lattice->height[q] + 1));
 }
 
-/* Of a node that is its pattern. */
+/* Reads a node from its pattern. */
 static inline int
 lattice_level_of(const Lattice *lattice, KanonPattern node, int q)
 {

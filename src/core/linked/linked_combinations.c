@@ -248,7 +248,7 @@ compare_order(const void *a, const void *b, void *arg)
 	return left->node < right->node ? -1 : left->node > right->node;
 }
 
-/* Of rows that look alike and on which nothing hangs, each set has the same form as the first ones. */
+/* Rows that look alike, with no rows below them, need one set: each other set has the same form. */
 static bool
 is_like_before(const Counter *counter, uint32_t i)
 {

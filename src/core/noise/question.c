@@ -152,7 +152,7 @@ settle(KanonTally *tally)
 	return kanon_stop(&tally->pace, 4 * n + 1) ? KANON_CANCELLED : KANON_OK;
 }
 
-/* Of more rows than are taken each is as likely to be (a reservoir). */
+/* When a person has more rows than count, a reservoir takes each with the same chance. */
 KanonStatus
 kanon_tally_row(KanonTally *tally, uint64_t subject, uint32_t group, int64_t value)
 {

@@ -60,7 +60,7 @@ extern void kanon_diversity_close(KanonDiversityMeter *meter);
 extern void kanon_diversity_class(KanonDiversityMeter *meter, const uint32_t *code, const int64_t *count,
 								  uint32_t n, int64_t size, KanonDiversity *diversity);
 
-/* Of these only the distance (hierarchical: 0 without a taxonomy), and the entropy as an l. */
+/* The distance alone (hierarchical: 0 without a taxonomy), and the entropy as an l. */
 extern double kanon_diversity_distance(KanonDiversityMeter *meter, KanonDistance distance,
 									   const uint32_t *code, const int64_t *count, uint32_t n);
 extern double kanon_diversity_entropy(const int64_t *count, uint32_t n);

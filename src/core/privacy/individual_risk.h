@@ -6,7 +6,7 @@
 
 #include "kanon.h"
 
-/* Of a row in a class of so many rows (> 0) whose weights sum up to `population`. */
+/* The risk of a row in a class of so many rows (> 0) whose weights sum up to `population`. */
 extern double kanon_individual_risk(double rows, double population);
 
 #endif

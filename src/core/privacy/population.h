@@ -118,7 +118,7 @@ extern KanonStatus kanon_presence_check(const KanonProblem *problem, const Kanon
 /* Do two classes that keep all rules about populations always keep them as one? */
 extern bool kanon_presence_monotone(const KanonProblem *problem);
 
-/* Of how many of the table's row types (sensitive values aside) a population has too few rows. */
+/* Counts the row types (without sensitive values) of which a population has fewer rows than the table. */
 extern KanonStatus kanon_population_missing(const KanonProblem *problem, int population, int64_t *missing);
 
 #endif

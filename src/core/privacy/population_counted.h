@@ -68,7 +68,7 @@ extern void presence_empty_slots(KanonPresence *presence, uint32_t n);
 /* So many rows of a population's row type match a group, and the n-th pair is that of their person. */
 extern void presence_found_type(KanonPresence *presence, int p, uint32_t group, uint32_t type, size_t *n);
 
-/* Of n pairs a person counts once in each group. */
+/* Counts the persons of n pairs: each once in a group. */
 extern KanonStatus presence_count_persons(KanonPresence *presence, int p, size_t n);
 
 /* So many rows of so many: is the chance within the bounds? */

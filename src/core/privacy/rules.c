@@ -212,7 +212,7 @@ count_persons(KanonPrivacy *privacy, size_t n)
 	return persons;
 }
 
-/* Of members[from .. to), which are of one group. */
+/* The spread of members[from .. to), which are one group. */
 static Spread
 spread_of_members(KanonPrivacy *privacy, size_t from, size_t to)
 {

@@ -174,7 +174,7 @@ gather_dead(Finder *finder, KanonPattern columns)
 	}
 }
 
-/* Who has no value in some column of the set. */
+/* Rows without a value in some column of the set. */
 static void
 gather_missing(Finder *finder)
 {

@@ -18,7 +18,7 @@ typedef struct KanonCover
 	double weight[KANON_MAX_COLUMNS];
 } KanonCover;
 
-/* Of zeros: nothing is there to be closed. */
+/* Opens a cover.  A cover of zeros has nothing to close. */
 extern KanonStatus kanon_cover_open(KanonCover *cover, const KanonProblem *problem);
 extern void kanon_cover_close(KanonCover *cover);
 

@@ -105,7 +105,7 @@ time_for(const Partition *p, uint32_t ntypes)
 	return isinf(p->end) ? p->end : fmax(left * ntypes / (p->problem->ntypes - p->solved), 1e-3);
 }
 
-/* Of these row types so many rows of `left` alone; of a value, what fits into no class is left out. */
+/* Solves these row types alone, each with the rows that `left` has; for the rest of a value, rows that fit no class are left out. */
 static KanonStatus
 solve_types(const KanonProblem *problem, const int64_t *left, uint32_t *type, uint32_t n, bool rest,
 			double seconds, KanonSolve solve, KanonScratch *scratch, KanonPace *pace, KanonRelease *solved,

@@ -61,7 +61,7 @@ is_mixed(const int64_t *count, uint32_t n)
 	return values > 1;
 }
 
-/* Of specializing a node to all its children. */
+/* The gain of specializing a node to all its children. */
 static double
 gain_of_children(const Descent *descent, const CutNode *node, const int64_t *here)
 {
@@ -79,7 +79,7 @@ gain_of_children(const Descent *descent, const CutNode *node, const int64_t *her
 	return gain;
 }
 
-/* Of showing one more child of a node. */
+/* The gain of showing one more child of a node. */
 static double
 gain_of_child(const Descent *descent, uint32_t child, const int64_t *here)
 {

@@ -22,10 +22,10 @@ typedef struct KanonKeyed
 	uint32_t item;
 } KanonKeyed;
 
-/* Of KanonKeyed: by key, then item, ascending. */
+/* Compares KanonKeyed by key, then by item, ascending. */
 extern int kanon_compare_keyed(const void *a, const void *b, void *arg);
 
-/* Of uint32_t, ascending. */
+/* Compares uint32_t, ascending. */
 extern int kanon_compare_numbers(const void *a, const void *b, void *arg);
 
 /* The same of uint64_t. */

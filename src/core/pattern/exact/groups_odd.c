@@ -58,7 +58,7 @@ join(Search *s, double threshold)
 		s->root[i] = find(s->root, i);
 }
 
-/* Of each root, whether it is odd, and what is used of groups with an odd number of rows. */
+/* For each root: is it odd, and how much is used of groups with an odd number of rows? */
 static void
 measure(Search *s)
 {

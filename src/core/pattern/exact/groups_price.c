@@ -52,7 +52,7 @@ find_pattern(Groups *g, KanonPattern differ, KanonPattern *pattern)
 	return kanon_step(&g->pace, g->npatterns) ? KANON_CANCELLED : KANON_OK;
 }
 
-/* Of few columns each set has a place of its own: pairs are priced by millions. */
+/* With few columns each set has a place of its own, because millions of pairs are priced. */
 static bool
 has_places(const Groups *g)
 {

@@ -223,7 +223,7 @@ add_persons(IlpPrivacy *model, int person, uint32_t from, uint32_t to)
 	count_different(model, person, from, to, 0, 0);
 }
 
-/* Of one combination of joined values, order[from .. to): no value has more than a/b of the rows. */
+/* In one combination of joined values, order[from .. to), no value has more than a/b of the rows. */
 static void
 add_row_shares(IlpPrivacy *model, const KanonPrivacyRule *rule, uint32_t from, uint32_t to, double a,
 			   double b)

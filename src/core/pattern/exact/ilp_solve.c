@@ -37,7 +37,7 @@
 #endif
 #define MAX_GUESSES 6
 
-/* Of the share of a model, that of its search and prices. */
+/* The part of a model's time that its search and prices take. */
 #define PRICED 0.3
 
 /* Fractions of the whole after which a model is worth another round. */

@@ -143,7 +143,7 @@ typedef struct GreedyPart
 	uint32_t *group;
 } GreedyPart;
 
-/* Of a group and a value: its rows, and its number when that group becomes one. */
+/* The rows of a group with one value, and their number when they become a group. */
 typedef struct GreedySlot
 {
 	uint32_t rows;

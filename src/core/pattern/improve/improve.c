@@ -45,7 +45,7 @@
 /* Work that cuts may take, by that of the search; its steps are slower. */
 #define CUTS_SHARE 2
 
-/* Of the time that there is when it and they begin: the search has the rest. */
+/* The share of the remaining time for the bound; the search has the rest. */
 #define BOUND_TIME 0.4
 #define CUTS_TIME 0.3
 

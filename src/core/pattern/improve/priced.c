@@ -47,7 +47,7 @@
 /* The reach is halved so often when its instances are too many. */
 #define NARROWER 4
 
-/* Of the time that there is.  What is left is the search's, and so many times as long as another listing if there is one. */
+/* The share of the time for listing; the search has the rest. */
 #define TIME_SHARE 0.5
 #define LISTINGS_LEFT 4
 

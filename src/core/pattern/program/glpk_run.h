@@ -46,7 +46,7 @@ typedef struct IlpRun
 /* The model's rows and columns, without those that are added where they are violated. */
 extern KanonStatus ilp_glpk_load(IlpRun *run);
 
-/* Of each group of instances, at most so many are open. */
+/* Adds the rows that limit how many instances of a group are open. */
 extern void ilp_glpk_load_groups(IlpRun *run);
 
 /*

@@ -261,7 +261,7 @@ lagrange_cost(Lagrange *l, uint32_t f, double *slack)
 	return g;
 }
 
-/* Of the first n gains those that open, first; their sum. */
+/* Moves the gains that open to the front of the first n; returns their sum. */
 static double
 open_of_groups(Lagrange *l, uint32_t *n)
 {

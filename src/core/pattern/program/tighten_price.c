@@ -6,7 +6,7 @@
 
 #include "pattern/program/tighten.h"
 
-/* Of the pairs, those on which steps are taken, and what the reduced costs are sorted into. */
+/* Steps are taken on a share of the pairs (one in ACTIVE); reduced costs are sorted into BINS. */
 #define ACTIVE 3
 #define BINS 256
 
