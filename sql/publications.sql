@@ -456,6 +456,10 @@ SELECT kanon_create_publication('by_single', 'single', '{city}', 5, '{"keep": ["
 SELECT options ? 'privacy' FROM kanon_usefulness WHERE target::text LIKE '%by_single%';
 CREATE OR REPLACE VIEW single AS SELECT * FROM visits;
 SELECT status FROM kanon_refresh('by_single');
+SELECT kanon_alter_publication('by_single', stable => false);
+SELECT status FROM kanon_refresh('by_single');
+SELECT kanon_alter_publication('by_single', stable => true);
+SELECT status FROM kanon_refresh('by_single');
 SELECT count(*) FROM by_single WHERE city = 'rare';
 SELECT kanon_create_publication('by_rule', 'visits', '{city}', 5, jsonb_build_object('privacy', jsonb_build_array(kanon_subject('pid'))), key => 'pid');
 
