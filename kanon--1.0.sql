@@ -2185,7 +2185,9 @@ points AS (
 SELECT @extschema@.kanon_page(jsonb_build_object(
     'source', format('%I.%I', n.nspname, c.relname),
     'version', (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'kanon'),
-    'says', format('Quasi-identifiers: %s. kanon tried them on the table as it was when this page was made, and wrote nothing.', (SELECT string_agg(quote_ident(q), ', ') FROM unnest(quasi_identifiers) AS q)),
+    'says', format('Quasi-identifiers: %s. kanon tried them on the table as it was when this page was made, and wrote nothing.', (SELECT string_agg(quote_ident(q), ', ') FROM unnest(quasi_identifiers) AS q))
+        || (SELECT CASE WHEN n.combinations > 26 THEN format(' Of %s combinations of method and hierarchies it tried the first 26.', n.combinations) ELSE '' END
+            FROM (SELECT cardinality(methods) * coalesce(cardinality(kanon_explore.hierarchies), 1) AS combinations) AS n),
     'has_points', EXISTS (SELECT FROM points),
     'most_lost', (SELECT max(p.gcp) FROM points p), 'least_risk', (SELECT min(p.risk) FROM points p), 'most_risk', (SELECT max(p.risk) FROM points p),
     'series', coalesce((SELECT jsonb_agg(jsonb_build_object('letter', s.letter, 'what', s.what,

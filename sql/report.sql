@@ -181,6 +181,8 @@ FROM (SELECT DISTINCT of, value FROM figures(:'page') WHERE of LIKE '%.gcp') f;
 SELECT counted(:'page', 'class=''point''') AS points, :'page' LIKE '%A: no release with k = 1000%' AS without, :'page' ~* '<script|src=|url\(' AS outside, :'page' ~ 'city[0-3]|>x<|>f<' AS value_shown;
 SELECT kanon_explore('"<script>alert(1)</script>"', ARRAY['<script>', 'größe'], '{2}') ~* '<script' AS alive;
 SELECT kanon_explore('nobody', '{a,b}') LIKE '%no release with k = 2%' AS without;
+-- what is beyond the 26 combinations that are tried is said, and nothing where all are
+SELECT m, substring(kanon_explore('people', '{sex}', '{2}', array_fill('greedy'::text, ARRAY[m])) from 'Of \d+ combinations[^.]*\.') AS left_out FROM unnest('{26,27}'::int[]) AS m;
 SELECT kanon_explore('people', '{age,nothing}');
 SELECT kanon_explore('people', '{age}', methods => '{}');
 SELECT kanon_explore('people', '{age}', methods => NULL);
