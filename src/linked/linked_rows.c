@@ -35,7 +35,7 @@ typedef struct Person
 
 /* ---- persons ---- */
 
-/* What a person is found by: the pseudonym as the subject's table shows it. */
+/* Persons are found by the pseudonym that the subject's table shows; a number is filled up with zeros. */
 static void
 put_number(uint8 *pseudonym, int64 number)
 {

@@ -53,7 +53,7 @@ shown_class_enter(ShownClass *shown, uint32 class_)
 
 /* ---- classes that look alike ---- */
 
-/* What a class shows, as text that no other has that looks different. */
+/* The text of a class: two classes that look different to a reader have different texts. */
 typedef struct Look
 {
 	char *text;

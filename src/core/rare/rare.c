@@ -267,7 +267,7 @@ count_rows(Finder *finder, const Living *from)
 	return n;
 }
 
-/* Is there a combination of fewer than k rows, alive or dead? */
+/* True where a combination that occurs has fewer than k rows. */
 static bool
 any_few(const Finder *finder, size_t n)
 {
@@ -359,7 +359,7 @@ show_rare(Finder *finder, const Living *from)
 		finder->tally_of[finder->at[finder->few[i]]] = 0;
 }
 
-/* What is not rare goes on to larger sets. */
+/* Combinations that are not rare go on to larger sets. */
 static void
 keep_others(Finder *finder, const Living *from, size_t n)
 {
