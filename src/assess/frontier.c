@@ -122,7 +122,7 @@ open_worker(Border *border, void *block, int member)
 	many->border = border;
 	many->shared = shared;
 	shared_problem_find(&shared->problem, (char *) &shared->solutions[shared->tasks.n], border, &many->found);
-	many->solve = kanon_solver_find(shared->method)->solve;
+	many->solve = kanon_method_find(KANON_PATTERN_GUIDED, shared->method)->solve;
 	return many;
 }
 

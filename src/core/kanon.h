@@ -296,17 +296,70 @@ typedef struct KanonReport
 
 typedef KanonStatus (*KanonSolve)(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 
-/* A line per solver: `name` is what SQL calls it. */
-typedef struct KanonSolver
+/* The methods of one function of SQL, or of one kind within it. */
+typedef enum KanonFamily
+{
+	KANON_NO_METHODS,
+	KANON_PATTERN_GUIDED,
+	KANON_PATTERN_CLUSTERING,
+	KANON_CLUSTER,
+	KANON_RELAXED, /* of kanon_cluster: one_k, k_one, k_k */
+	KANON_FULL_DOMAIN,
+	KANON_SUBTREE,
+	KANON_FREEFORM,
+	KANON_ITEM_SETS
+} KanonFamily;
+
+/* What a method loses as little of as it can. */
+typedef enum KanonCostKind
+{
+	KANON_COST_SUM,    /* over the rows, of what their class hides */
+	KANON_COST_RADIUS, /* the largest distance of a row from its class's centre: no sum */
+	KANON_COST_METRIC, /* a metric of levels that the call names */
+	KANON_COST_ITEMS   /* of occurrences of items */
+} KanonCostKind;
+
+/* What it says of the least cost, if neither time nor memory ends it. */
+typedef enum KanonProof
+{
+	KANON_PROOF_NONE,
+	KANON_PROOF_BOUND,  /* lower_bound */
+	KANON_PROOF_FACTOR, /* guarantee */
+	KANON_PROOF_OPTIMUM /* proven */
+} KanonProof;
+
+#define KANON_TAKES_K_MAP 1     /* k counted in a population */
+#define KANON_TAKES_PRESENCE 2  /* delta-presence, by a population or by shares */
+#define KANON_TAKES_PARTS 4     /* partition_size */
+#define KANON_TAKES_HIERARCHY 8 /* item sets: the items' own */
+#define KANON_ASKS_HIERARCHY 16 /* and does nothing without it */
+
+#define KANON_NEEDS_GLPK 1
+#define KANON_NEEDS_LEMON 2
+
+struct KanonTransactions;
+struct KanonRecoding;
+typedef KanonStatus (*KanonRecode)(const struct KanonTransactions *problem, struct KanonRecoding *recoding,
+								   KanonReport *report);
+
+/* A line of the registry: `name` is what SQL calls it. */
+typedef struct KanonMethod
 {
 	const char *name;
+	int number; /* its place in the enum of its family, where that has one */
 	KanonSolve solve;
-	int only_k; /* the one k that it is for; 0: any */
-} KanonSolver;
+	KanonRecode recode; /* item sets alone */
+	KanonCostKind cost;
+	KanonProof proof;
+	unsigned takes; /* KANON_TAKES_... */
+	unsigned needs; /* KANON_NEEDS_...: KANON_UNAVAILABLE without it */
+	int only_k;     /* the one k that it is for; 0: any */
+} KanonMethod;
 
-/* solvers.c: the table of pattern-guided solvers; NULL if there is none such. */
-extern const KanonSolver *kanon_solver_find(const char *name);
-extern const KanonSolver kanon_solvers[]; /* ends with name == NULL */
+/* methods.c: the registry.  A family's methods end with name == NULL. */
+extern const KanonMethod *kanon_methods(KanonFamily family);
+extern const KanonMethod *kanon_method_find(KanonFamily family, const char *name); /* NULL: none such */
+extern const KanonMethod *kanon_method_of(KanonSolve solve); /* the first that is done by it */
 
 /* greedy.c: Algorithm 1 of the paper. */
 extern KanonStatus kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release,

@@ -35,18 +35,6 @@ refuse(const Request *request, bool given, const char *what, const char *hint)
 						errmsg("method \"%s\" takes no %s", request->method, what), errhint("%s", hint)));
 }
 
-static const KanonSetMethod *
-method_of(const Request *request)
-{
-	const char *words[16];
-	int n = 0;
-
-	for (const KanonSetMethod *method = kanon_set_methods; method->name != NULL; method++)
-		words[n++] = method->name;
-	words[n] = NULL;
-	return &kanon_set_methods[word_among(request->method, "method", words, NULL)];
-}
-
 static bool
 has_private_items(const Request *request)
 {
@@ -64,14 +52,14 @@ check_coherence(const Request *request)
 }
 
 static void
-check_rho(const Request *request)
+check_rho(const Request *request, const KanonMethod *method)
 {
 	if (!has_private_items(request))
 		raise_missing(request, "private items", "Say in sensitive or sensitive_items which they are.");
 	if (!request->given[OPTION_RHO])
 		raise_missing(request, "rho",
 					  "It is the confidence that no rule to a private item may reach, such as 0.5.");
-	if (strcmp(request->method, "td_control") == 0 && !request->given[OPTION_HIERARCHY])
+	if ((method->takes & KANON_ASKS_HIERARCHY) != 0 && !request->given[OPTION_HIERARCHY])
 		raise_missing(request, "a hierarchy", "Without one, method 'suppress_control' suppresses items.");
 }
 
@@ -79,11 +67,11 @@ static void
 check_request(Request *request)
 {
 	SetRun *own = palloc0(sizeof(SetRun));
-	const KanonSetMethod *method = method_of(request);
-	KanonSetModel model = method->model;
+	const KanonMethod *method = method_among(request, KANON_ITEM_SETS);
+	KanonSetModel model = method->number;
 
-	refuse(request, !method->generalizes && request->given[OPTION_HIERARCHY], "hierarchy",
-		   "It only suppresses items.");
+	refuse(request, (method->takes & KANON_TAKES_HIERARCHY) == 0 && request->given[OPTION_HIERARCHY],
+		   "hierarchy", "It only suppresses items.");
 	refuse(request, model == KANON_MODEL_KM && has_private_items(request), "private items",
 		   "In k^m-anonymity every item may be known, and every one is protected.");
 	refuse(request, model != KANON_MODEL_KM && request->given[OPTION_M], "m",
@@ -99,7 +87,7 @@ check_request(Request *request)
 	if (model == KANON_MODEL_COHERENCE)
 		check_coherence(request);
 	if (model == KANON_MODEL_RHO)
-		check_rho(request);
+		check_rho(request, method);
 	own->method = method;
 	own->problem.m = request->m > 0 ? request->m : request->p > 0 ? request->p : 2;
 	own->problem.h = request->given[OPTION_H] ? request->h : 100;
@@ -113,7 +101,7 @@ check_ks(const Request *request)
 {
 	const SetRun *own = request->own;
 
-	refuse(request, own->method->model == KANON_MODEL_RHO, "k", "Its promise is rho alone.");
+	refuse(request, own->method->number == KANON_MODEL_RHO, "k", "Its promise is rho alone.");
 }
 
 /* What is promised, in a sentence. */
@@ -124,7 +112,7 @@ promise_text(const Request *request)
 	int m = own->problem.m;
 	const char *items = m == 1 ? "item" : "items";
 
-	switch (own->method->model)
+	switch (own->method->number)
 	{
 		case KANON_MODEL_KM:
 			return psprintf("k^m-anonymity: every set of at most %d %s is in at least " INT64_FORMAT
@@ -244,7 +232,7 @@ check_k(Run *run)
 	uint32 n = own->problem.sets.ntransactions;
 
 	own->problem.k = run->request->k;
-	if (n > 0 && own->method->model != KANON_MODEL_RHO && own->problem.k > n)
+	if (n > 0 && own->method->number != KANON_MODEL_RHO && own->problem.k > n)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the table"),
 				 errdetail("k is " INT64_FORMAT ", the source has %u transactions.", own->problem.k, n),
@@ -313,7 +301,7 @@ notice_unproven(Run *run)
 {
 	const SetRun *own = run->request->own;
 
-	if (own->method->recode == kanon_recode_optimal && !run->report.proven)
+	if (own->method->proof == KANON_PROOF_OPTIMUM && !run->report.proven)
 		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
 						 errdetail("Its NCP is %.10g, no release has less than %.10g.", run->report.cost,
 								   run->report.lower_bound),
@@ -337,7 +325,7 @@ verify_sets(Run *run)
 	const SetRun *own = run->request->own;
 
 	sets_verify(run->target, own->transactions, own->forest, &own->recoding, &own->problem,
-				own->method->model, &own->written, run->border);
+				own->method->number, &own->written, run->border);
 }
 
 /* ---- the record ---- */
@@ -408,6 +396,7 @@ static const Steps steps = {open_source, open_beside, set_up,      read_sets, ch
 
 const Model transactions_model = {
 	.name = "transactions",
+	.family = KANON_ITEM_SETS,
 	.method = "apriori",
 	.hint = "'apriori' is the default.",
 	.least_k = 2,

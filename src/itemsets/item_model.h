@@ -11,7 +11,7 @@
 /* request->own of such a run. */
 typedef struct SetRun
 {
-	const KanonSetMethod *method;
+	const KanonMethod *method;
 	ItemSource *from;
 	struct Hierarchy *hierarchy; /* of the items, or NULL */
 	Source *private_items;       /* that are in a relation, or NULL */

@@ -118,11 +118,11 @@ k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint)
 }
 
 void
-refuse_other_k(const KanonSolver *solver, int64 k, const char *hint)
+refuse_other_k(const KanonMethod *method, int64 k, const char *hint)
 {
-	if (solver->only_k > 0 && k != solver->only_k)
+	if (method->only_k > 0 && k != method->only_k)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("method \"%s\" is for k = %d only", solver->name, solver->only_k),
+						errmsg("method \"%s\" is for k = %d only", method->name, method->only_k),
 						errhint("%s", hint)));
 }
 

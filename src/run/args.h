@@ -31,7 +31,7 @@ extern double threshold_arg(FunctionCallInfo fcinfo, int arg);
 /* `hint` tells what k means. */
 #define K_HINT "Every published combination will occur at least k times; 5 is a usual choice."
 /* Raises where a method is for one k and it is not this. */
-extern void refuse_other_k(const KanonSolver *solver, int64 k, const char *hint);
+extern void refuse_other_k(const KanonMethod *method, int64 k, const char *hint);
 extern void refuse_small_k(int64 k, int64 least, const char *hint);
 extern int64 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint);
 

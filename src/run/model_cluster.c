@@ -35,24 +35,25 @@ append_name(StringInfo names, Nearest *nearest, const char *name)
 static Method
 method_of(const char *word, int64 k)
 {
-	Method relaxed = {.name = word, .solve = kanon_solve_freeform, .relaxed = true};
-	const KanonSolver *method = kanon_cluster_method_find(word);
+	const KanonMethod *method = kanon_method_find(KANON_RELAXED, word);
 	StringInfoData known;
 
-	if (kanon_relaxed_method(word, &relaxed.options.method))
-		return relaxed;
+	if (method != NULL)
+		return (Method){
+			.name = word, .solve = method->solve, .relaxed = true, .options = {.method = method->number}};
+	method = kanon_method_find(KANON_CLUSTER, word);
 	if (method == NULL)
 	{
 		Nearest nearest = nearest_to(word);
 
 		initStringInfo(&known);
-		for (method = kanon_cluster_methods; method->name != NULL; method++)
+		for (method = kanon_methods(KANON_CLUSTER); method->name != NULL; method++)
 			append_name(&known, &nearest, method->name);
-		for (int m = 0; kanon_relaxed_name(m) != NULL; m++)
-			append_name(&known, &nearest, kanon_relaxed_name(m));
+		for (method = kanon_methods(KANON_RELAXED); method->name != NULL; method++)
+			append_name(&known, &nearest, method->name);
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("method \"%s\" is not known", excerpt(word)),
-						errhint("%s", nearest_hint(&nearest, psprintf("Known methods: %s.", known.data)))));
+						errhint("%s", nearest_hint(&nearest, psprintf("Known: %s.", known.data)))));
 	}
 	refuse_other_k(method, k, "'forest' has a proven factor for every k.");
 	return (Method){.name = method->name, .solve = method->solve};
@@ -264,13 +265,8 @@ notice_relaxed(const Method *method)
 static void
 check_parts(const Method *method)
 {
-	static const KanonSolve others[] = {kanon_solve_mondrian, kanon_solve_mondrian_relaxed,
-										kanon_solve_top_down};
-
-	for (int i = 0; i < lengthof(others); i++)
-		if (method->solve == others[i])
-			ereport(
-				ERROR,
+	if ((kanon_method_of(method->solve)->takes & KANON_TAKES_PARTS) == 0)
+		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("method \"%s\" takes no partition_size", method->name),
 				 errdetail("It divides the table itself, whatever its size."),
@@ -345,7 +341,7 @@ solve_near(Run *run, const KanonPrevious *previous)
 static void
 notice_lost(Run *run)
 {
-	if (run->report.detail[0] != '\0' && strcmp(run->request->method, "bottom_up") == 0)
+	if (run->report.detail[0] != '\0' && kanon_method_of(run->request->solve)->proof != KANON_PROOF_FACTOR)
 		ereport(NOTICE,
 				(errmsg("the search ended at time_limit"), errdetail("Reason: %s.", run->report.detail),
 				 errhint("The release keeps k, but hides more than it would have to: raise time_limit, "
@@ -358,6 +354,7 @@ notice_lost(Run *run)
 }
 
 const Model cluster_model = {.name = "cluster",
+							 .family = KANON_CLUSTER,
 							 .method = "mondrian",
 							 .hint = "'mondrian' is the default.",
 							 .least_k = 2,

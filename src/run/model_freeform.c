@@ -55,26 +55,6 @@ freeform_columns(Source *source)
 	}
 }
 
-static KanonFreeformMethod
-method_of(const char *name)
-{
-	KanonFreeformMethod method;
-	Nearest nearest = nearest_to(name);
-	StringInfoData known;
-
-	if (kanon_freeform_method(name, &method))
-		return method;
-	initStringInfo(&known);
-	for (int m = 0; kanon_freeform_name(m) != NULL; m++)
-	{
-		appendStringInfo(&known, "%s'%s'", m > 0 ? ", " : "", kanon_freeform_name(m));
-		nearest_try(&nearest, kanon_freeform_name(m));
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("method \"%s\" is not known", excerpt(name)),
-			 errhint("%s", nearest_hint(&nearest, psprintf("Known methods: %s.", known.data)))));
-}
-
 /* k must leave room for an exchange: k < (n + 3) / 2. */
 static int64
 most_k(const Run *run)
@@ -248,14 +228,14 @@ check_request(Request *request)
 	FreeformCall *call = palloc0(sizeof(FreeformCall));
 	KanonFreeformOptions *options = &call->options;
 
-	options->method = method_of(request->method);
+	options->method = method_among(request, KANON_FREEFORM)->number;
 	options->partition_size = request->partition_size;
 	options->symmetric = request->mutual;
 	if (options->symmetric &&
 		(options->method == KANON_FREEFORM_MIP || options->method == KANON_FREEFORM_MIN_COST_FLOW ||
 		 options->method == KANON_FREEFORM_CONCEALMENT))
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("method \"%s\" makes no mutual release", kanon_freeform_name(options->method)),
+						errmsg("method \"%s\" makes no mutual release", request->method),
 						errhint("Methods 'greedy', 'sort_greedy', 'hungarian' and 'ring' do.")));
 	if (request->k_column != NULL && options->method == KANON_FREEFORM_CONCEALMENT)
 		ereport(ERROR,
@@ -317,6 +297,7 @@ solved(Run *run)
 
 const Model freeform_model = {
 	.name = "freeform",
+	.family = KANON_FREEFORM,
 	.method = "sort_greedy",
 	.hint = "'sort_greedy' is the default.",
 	.least_k = 2,

@@ -111,12 +111,12 @@ check_request(Request *request)
 
 	own->options.suppression_limit = request->suppression_limit;
 	own->options.metric = word_among(request->metric, "metric", kanon_metric_names, NULL);
-	own->options.search = word_among(request->method, "method", kanon_search_names, NULL);
+	own->options.search = method_among(request, KANON_FULL_DOMAIN)->number;
 	own->options.explore = request->explore;
 	own->workers = workers_of(request, own->options.search);
 	request->own = own;
 	request->solve_run = solve;
-	request->recorded_method = psprintf("full_domain_%s", kanon_search_names[own->options.search]);
+	request->recorded_method = psprintf("full_domain_%s", request->method);
 }
 
 static void
@@ -153,6 +153,7 @@ full_domain_outcome(const Run *run)
 }
 
 const Model full_domain_model = {.name = "full_domain",
+								 .family = KANON_FULL_DOMAIN,
 								 .method = "flash",
 								 .hint = "'flash' is the default.",
 								 .least_k = 2,

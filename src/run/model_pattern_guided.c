@@ -20,16 +20,6 @@
 
 /* ---- pattern-guided k-anonymity ---- */
 
-static const char *const *
-method_names(void)
-{
-	static const char *names[32];
-
-	for (int i = 0; kanon_solvers[i].name != NULL; i++)
-		names[i] = kanon_solvers[i].name;
-	return names;
-}
-
 /* partition_by */
 typedef struct Partition
 {
@@ -140,11 +130,11 @@ refuse_ks_of_known(const Request *request)
 static void
 choose_solver(Request *request)
 {
-	const KanonSolver *solver = &kanon_solvers[word_among(request->method, "method", method_names(), NULL)];
+	const KanonMethod *method = method_among(request, KANON_PATTERN_GUIDED);
 
-	refuse_other_k(solver, request->k, "'ilp' proves its optimum for every k.");
+	refuse_other_k(method, request->k, "'ilp' proves its optimum for every k.");
 	stable_refuse_populations(request);
-	request->solve = solver->solve;
+	request->solve = method->solve;
 	if (few_are_known(request))
 		choose_for_known(request);
 }
@@ -213,12 +203,12 @@ tell_solved(Run *run)
 		tell_partition(run);
 		return;
 	}
-	if (strcmp(run->request->method, "ilp") == 0 || strcmp(run->request->method, "matching") == 0 ||
-		strcmp(run->request->method, "fpt") == 0)
+	if (kanon_method_find(KANON_PATTERN_GUIDED, run->request->method)->proof == KANON_PROOF_OPTIMUM)
 		run_notice_unproven(run, true, PROOF_BY_GLPK);
 }
 
 const Model pattern_guided_model = {.name = "pattern_guided",
+									.family = KANON_PATTERN_GUIDED,
 									.method = "greedy",
 									.hint = "'greedy' is the default.",
 									.least_k = 2,
@@ -237,12 +227,7 @@ const Model pattern_guided_model = {.name = "pattern_guided",
 static void
 choose_clustering(Request *request)
 {
-	static const char *const words[] = {"exact", "greedy", "fpt", NULL};
-	static const char *const recorded[] = {"pattern_clustering", "pattern_clustering_greedy",
-										   "pattern_clustering_fpt"};
-	static const KanonSolve solves[] = {kanon_solve_pattern_clustering, kanon_solve_pattern_clustering_greedy,
-										kanon_solve_pattern_clustering_fpt};
-	int method = word_among(request->method, "method", words, "Known methods: 'exact', 'greedy', 'fpt'.");
+	const KanonMethod *method = method_among(request, KANON_PATTERN_CLUSTERING);
 
 	if (request->patterns == NULL && request->rules == NULL)
 		ereport(
@@ -252,8 +237,10 @@ choose_clustering(Request *request)
 				 "List the patterns, each for one cluster, twice for two; or rules, of which each allowed "
 				 "pattern is for one.")));
 	stable_refuse_populations(request);
-	request->recorded_method = recorded[method];
-	request->solve = solves[method];
+	request->recorded_method = method->solve == kanon_solve_pattern_clustering
+								   ? "pattern_clustering"
+								   : psprintf("pattern_clustering_%s", method->name);
+	request->solve = method->solve;
 }
 
 static void
@@ -272,11 +259,12 @@ cluster_near(Run *run, const KanonPrevious *previous)
 static void
 tell_unproven_clustering(Run *run)
 {
-	if (run->request->solve != kanon_solve_pattern_clustering_greedy)
+	if (kanon_method_of(run->request->solve)->proof == KANON_PROOF_OPTIMUM)
 		run_notice_unproven(run, true, PROOF_BY_SEARCH);
 }
 
 const Model pattern_clustering_model = {.name = "pattern_clustering",
+										.family = KANON_PATTERN_CLUSTERING,
 										.method = "exact",
 										.hint = "It is 'exact', 'greedy' or 'fpt'.",
 										.least_k = 1, /* a team of one is a team */

@@ -56,12 +56,12 @@ check_request(Request *request)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("sub-trees have no method \"bottom_up\""),
 				 errhint("Method 'optimal' never loses more, and is done sooner.")));
-	options->method = word_among(request->method, "method", kanon_subtree_names, NULL);
+	options->method = method_among(request, KANON_SUBTREE)->number;
 	options->scheme = word_among(request->scheme, "scheme", kanon_scheme_names, NULL);
 	options->class_column = -1;
 	request->own = options;
 	request->solve_run = solve;
-	request->recorded_method = psprintf("subtree_%s", kanon_subtree_names[options->method]);
+	request->recorded_method = psprintf("subtree_%s", request->method);
 }
 
 static void
@@ -105,6 +105,7 @@ notice_late(Run *run)
 }
 
 const Model subtree_model = {.name = "subtree",
+							 .family = KANON_SUBTREE,
 							 .method = "top_down",
 							 .hint = "'top_down' is the default.",
 							 .least_k = 2,

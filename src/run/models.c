@@ -102,14 +102,13 @@ model_takes(const Model *model, Option option)
 static bool
 takes_rule(const Request *request, PrivacyKind kind)
 {
+	unsigned needed = kind == PRIVACY_K_MAP ? KANON_TAKES_K_MAP : KANON_TAKES_PRESENCE;
+	const KanonMethod *method;
+
 	if (kind != PRIVACY_K_MAP && kind != PRIVACY_DELTA_PRESENCE && kind != PRIVACY_PRESENCE)
 		return true;
-	if (request->model == &full_domain_model || request->model == &subtree_model)
-		return true;
-	if (request->model == &cluster_model)
-		return request->solve == kanon_solve_mondrian;
-	return request->model == &pattern_guided_model && request->solve == kanon_solve_greedy &&
-		   kind == PRIVACY_K_MAP;
+	method = kanon_method_find(request->model->family, request->method);
+	return method != NULL && (method->takes & needed) != 0;
 }
 
 void

@@ -258,6 +258,19 @@ word_among(const char *word, const char *option, const char *const *words, const
 		 errhint("%s", nearest_hint(&nearest, hint != NULL ? hint : psprintf("Known: %s.", known.data)))));
 }
 
+const KanonMethod *
+method_among(const Request *request, KanonFamily family)
+{
+	const KanonMethod *methods = kanon_methods(family);
+	const char *words[16];
+	int n = 0;
+
+	for (; methods[n].name != NULL && n < lengthof(words) - 1; n++)
+		words[n] = methods[n].name;
+	words[n] = NULL;
+	return &methods[word_among(request->method, "method", words, NULL)];
+}
+
 /* ---- one option, and all of them ---- */
 
 static void

@@ -169,7 +169,7 @@ find_values(Values *values, Border *border, Shared *shared)
 	values->type = (uint32 *) (block + shared->types);
 	values->start = (const Size *) (block + shared->start);
 	values->batch = (SharedValue *) (block + shared->batch);
-	values->solve = kanon_solver_find(shared->method)->solve;
+	values->solve = kanon_method_find(KANON_PATTERN_GUIDED, shared->method)->solve;
 	shared_problem_find(&shared->problem, block + MAXALIGN(sizeof(Shared)), border, &values->found);
 }
 

@@ -114,6 +114,7 @@ typedef struct Steps Steps;
 typedef struct Model
 {
 	const char *name;   /* a publication's solver; kanon_NAME is the function */
+	KanonFamily family; /* of its methods, if it is one whose privacy rules may be refused */
 	const char *method; /* by default; NULL: one must be named */
 	const char *hint;   /* instead of a NULL method */
 	int64 least_k;
@@ -328,6 +329,8 @@ extern Jsonb *relations_followed(Jsonb *options, ArrayType *relations, Oid publi
 extern bool names_strangers(Oid source, Jsonb *options);
 
 /* The word's place in a list that ends with NULL; raises with a hint, or (NULL) with those there are. */
+/* The request's method; raises if the family has none of this name. */
+extern const KanonMethod *method_among(const Request *request, KanonFamily family);
 extern int word_among(const char *word, const char *option, const char *const *words, const char *hint);
 
 #endif

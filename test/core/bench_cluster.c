@@ -169,7 +169,7 @@ main(int argc, char **argv)
 {
 	KanonClusterShow show[KANON_MAX_COLUMNS] = {KANON_CLUSTER_SUPPRESS};
 	struct KanonClusterOptions options = {.show = show};
-	const KanonSolver *method = argc < 5 ? NULL : kanon_cluster_method_find(argv[2]);
+	const KanonMethod *method = argc < 5 ? NULL : kanon_method_find(KANON_CLUSTER, argv[2]);
 	KanonProblem *problem = NULL;
 	KanonRelease release;
 	KanonReport report = {0};

@@ -123,13 +123,16 @@ solve(Host *host, const Table *all, size_t first, size_t rows, int columns, int6
 static KanonSolve
 find_method(const char *name, KanonFreeformOptions *options)
 {
-	const KanonSolver *cluster = kanon_cluster_method_find(name);
+	const KanonMethod *cluster = kanon_method_find(KANON_CLUSTER, name);
 
 	if (strcmp(name, "pattern_guided") == 0)
 		return kanon_solve_greedy;
 	if (cluster != NULL)
 		return cluster->solve;
-	return kanon_freeform_method(name, &options->method) ? kanon_solve_freeform : NULL;
+	cluster = kanon_method_find(KANON_FREEFORM, name);
+	if (cluster != NULL)
+		options->method = cluster->number;
+	return cluster != NULL ? cluster->solve : NULL;
 }
 
 static void
@@ -177,8 +180,9 @@ main(int argc, char **argv)
 		size_t n = strtoul(argv[3], NULL, 10);
 
 		rows = strtoul(argv[4], NULL, 10);
-		for (int m = 0; kanon_freeform_name(m) != NULL; m++)
-			samples(&host, table, kanon_freeform_name(m), n, rows, atoi(argv[5]), atoi(argv[6]));
+		for (int m = 0; kanon_methods(KANON_FREEFORM)[m].name != NULL; m++)
+			samples(&host, table, kanon_methods(KANON_FREEFORM)[m].name, n, rows, atoi(argv[5]),
+					atoi(argv[6]));
 		for (int m = 0; m < 3; m++)
 			samples(&host, table, classes[m], n, rows, atoi(argv[5]), atoi(argv[6]));
 		table_free(table);

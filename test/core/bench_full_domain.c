@@ -39,7 +39,7 @@ run(Host *host, KanonProblem *problem, KanonFullDomainOptions *options)
 	}
 	printf("%4d %6.2f %-20s %-10s %8d %8d %8d %8d %9.1f %14.10g %8d %8d\n", (int) problem->k,
 		   options->suppression_limit, kanon_metric_names[options->metric],
-		   kanon_search_names[options->search], (int) outcome.nodes, (int) outcome.checked,
+		   kanon_methods(KANON_FULL_DOMAIN)[options->search].name, (int) outcome.nodes, (int) outcome.checked,
 		   (int) outcome.tagged, (int) outcome.rolled_up, 1000 * best, outcome.best.metric,
 		   (int) outcome.best.classes, (int) outcome.best.suppressed);
 	fflush(stdout);

@@ -4,7 +4,7 @@
  * Usage: bench_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] [-n ROWS] [-l L] CASE K SOLVER ...
  * with CASE one of cmc-mask2, adult2-mask15, cmc-all, adult2-all, nursery-all,
  * adult-all, mixed9 (1.2 million rows of Adult's nine columns, each cell of a row taken with probability 0.4
- * from one other row), mixed8 (540,000 of eight, 0.15) and SOLVER one of kanon_solvers.  L: so many different values of
+ * from one other row), mixed8 (540,000 of eight, 0.15) and SOLVER a method of kanon_pattern_guided.  L: so many different values of
  * relationship in each class of a table of Adult, and rows may be left out.  Prints one line for each CASE K
  * SOLVER: cost, bound, whether proven, seconds of processor time, nodes, peak memory of the core
  * and of the process, and the longest time between two polls.
@@ -205,7 +205,7 @@ main(int argc, char **argv)
 		KanonRelease release;
 		KanonReport report = {0};
 		KanonStatus status;
-		const KanonSolver *solver = kanon_solver_find(argv[a + 2]);
+		const KanonMethod *solver = kanon_method_find(KANON_PATTERN_GUIDED, argv[a + 2]);
 		struct rusage usage;
 
 		host_init(&host);

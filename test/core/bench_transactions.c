@@ -190,7 +190,7 @@ main(int argc, char **argv)
 	Sets sets = {0};
 	Host host;
 	KanonTransactions problem = {.time_limit = INFINITY};
-	const KanonSetMethod *method;
+	const KanonMethod *method;
 	KanonRecoding recoding = {0};
 	KanonReport report = {0};
 	KanonSetMeasures told = {0};
@@ -199,7 +199,7 @@ main(int argc, char **argv)
 	double began, solved, measured;
 	size_t peak;
 
-	if (argc < 6 || (method = kanon_set_method_find(argv[3])) == NULL)
+	if (argc < 6 || (method = kanon_method_find(KANON_ITEM_SETS, argv[3])) == NULL)
 		return 2;
 	host_init(&host);
 	fixture_take_time();
@@ -224,7 +224,7 @@ main(int argc, char **argv)
 		}
 		problem.sensitive = sensitive;
 	}
-	if (!method->generalizes)
+	if ((method->takes & KANON_TAKES_HIERARCHY) == 0)
 	{
 		problem.nnodes = problem.sets.nitems;
 		for (uint32_t i = 0; i < problem.nnodes; i++)
@@ -237,7 +237,7 @@ main(int argc, char **argv)
 	if (status == KANON_OK)
 		status = kanon_measure_sets(&problem, &recoding, &told);
 	measured = processor();
-	if (status == KANON_OK && method->model == KANON_MODEL_KM)
+	if (status == KANON_OK && method->number == KANON_MODEL_KM)
 	{
 		Sets shown = {0};
 		KanonSets published;

@@ -300,7 +300,7 @@ rows_of(const KanonProblem *problem)
 
 /* Runs a method; the release is checked.  False: too few rows. */
 static bool
-run(const Small *s, const KanonSolver *method, KanonRelease *release, KanonReport *report)
+run(const Small *s, const KanonMethod *method, KanonRelease *release, KanonReport *report)
 {
 	KanonStatus status = method->solve(s->problem, release, report);
 
@@ -323,7 +323,7 @@ run(const Small *s, const KanonSolver *method, KanonRelease *release, KanonRepor
 #endif
 
 static bool
-fits(const KanonSolver *method, int64_t k)
+fits(const KanonMethod *method, int64_t k)
 {
 	if (strcmp(method->name, "pairs") == 0)
 		return LEMON && k == 2;
@@ -331,7 +331,7 @@ fits(const KanonSolver *method, int64_t k)
 }
 
 static bool
-promises(const KanonSolver *method)
+promises(const KanonMethod *method)
 {
 	static const char *const names[] = {"forest", "pairs", "triples", "gather"};
 
@@ -362,7 +362,7 @@ test_guarantees(void **state)
 		optimum = brute_force(&s, false, false);
 		with_drop = brute_force(&s, false, true);
 		least_radius = brute_force(&s, true, false);
-		for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
+		for (const KanonMethod *method = kanon_methods(KANON_CLUSTER); method->name != NULL; method++)
 		{
 			KanonRelease release;
 			KanonReport report;
@@ -386,8 +386,8 @@ test_guarantees(void **state)
 								report.guarantee, least);
 				assert_true(report.cost <= report.guarantee * least + 1e-6);
 				if (least > 1e-9)
-					worst[method - kanon_cluster_methods] =
-						fmax(worst[method - kanon_cluster_methods], report.cost / least);
+					worst[method - kanon_methods(KANON_CLUSTER)] =
+						fmax(worst[method - kanon_methods(KANON_CLUSTER)], report.cost / least);
 			}
 			if (!isinf(report.lower_bound))
 			{
@@ -406,10 +406,10 @@ test_guarantees(void **state)
 		}
 		small_close(&s);
 	}
-	for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
-		if (worst[method - kanon_cluster_methods] > 0)
+	for (const KanonMethod *method = kanon_methods(KANON_CLUSTER); method->name != NULL; method++)
+		if (worst[method - kanon_methods(KANON_CLUSTER)] > 0)
 			print_message("%s: at worst %.3f times the optimum\n", method->name,
-						  worst[method - kanon_cluster_methods]);
+						  worst[method - kanon_methods(KANON_CLUSTER)]);
 	assert_true(proven > 100);
 }
 
@@ -430,7 +430,7 @@ test_larger(void **state)
 			for (uint32_t i = 0; i < s.problem->ntypes; i++)
 				if (random_below(&random, 3) == 0)
 					((int64_t *) s.problem->rows)[i] += random_below(&random, 30);
-		for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
+		for (const KanonMethod *method = kanon_methods(KANON_CLUSTER); method->name != NULL; method++)
 		{
 			KanonRelease release;
 			KanonReport report;
@@ -467,10 +467,10 @@ plain_open(Small *s, const uint32_t *code, size_t nrows, int ncolumns, int64_t k
 	s->problem->cluster = &s->options;
 }
 
-static const KanonSolver *
+static const KanonMethod *
 method_named(const char *name)
 {
-	const KanonSolver *method = kanon_cluster_method_find(name);
+	const KanonMethod *method = kanon_method_find(KANON_CLUSTER, name);
 
 	assert_non_null(method);
 	return method;
@@ -484,7 +484,7 @@ method_named(const char *name)
 static void
 test_forest_sizes(void **state)
 {
-	const KanonSolver *forest = method_named("forest");
+	const KanonMethod *forest = method_named("forest");
 	uint64_t random = 35;
 
 	(void) state;
@@ -638,7 +638,7 @@ test_mondrian(void **state)
 	KanonReport report;
 
 	(void) state;
-	assert_null(kanon_cluster_method_find("median"));
+	assert_null(kanon_method_find(KANON_CLUSTER, "median"));
 
 	/* the median is 3: 0 0 0 1 2 3 | 4 4 4 4 5; then 0 0 0 | 1 2 3, and 4 4 4 4 5 stays */
 	plain_open(&s, code, 11, 1, 3, KANON_CLUSTER_RANGE);
@@ -701,7 +701,7 @@ test_edges(void **state)
 	static const uint32_t different[] = {0, 1, 2, 3, 4, 5, 6};
 
 	(void) state;
-	for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
+	for (const KanonMethod *method = kanon_methods(KANON_CLUSTER); method->name != NULL; method++)
 		for (int64_t k = 2; k <= 3; k++)
 		{
 			Small s;
@@ -893,7 +893,7 @@ static void
 test_failures(void **state)
 {
 	(void) state;
-	for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
+	for (const KanonMethod *method = kanon_methods(KANON_CLUSTER); method->name != NULL; method++)
 		for (int table = 0; table < 3; table++)
 		{
 			bool done = false;

@@ -20,7 +20,7 @@ static struct KanonClusterOptions options = {.show = suppress};
 static KanonSolve
 method(const char *name)
 {
-	const KanonSolver *found = kanon_cluster_method_find(name);
+	const KanonMethod *found = kanon_method_find(KANON_CLUSTER, name);
 
 	for (int c = 0; c < KANON_MAX_COLUMNS; c++)
 		suppress[c] = KANON_CLUSTER_SUPPRESS;
@@ -346,7 +346,7 @@ parts_are_releases(void **state)
 								: c + 1 < problem->ncolumns && problem->columns[c + 1].level > 0
 									? KANON_CLUSTER_HIERARCHY
 									: KANON_CLUSTER_SUPPRESS;
-		status = kanon_cluster_method_find(by_parts[m])->solve(problem, &whole, &best);
+		status = kanon_method_find(KANON_CLUSTER, by_parts[m])->solve(problem, &whole, &best);
 #ifndef HAVE_LEMON
 		if (status == KANON_UNAVAILABLE)
 		{
@@ -360,7 +360,8 @@ parts_are_releases(void **state)
 		if (round % 7 == 0 && problem->ntypes / 2 >= options.partition_size)
 			problem->time_limit = 1e-9;
 		/* kanon_release_finish looks at every class */
-		assert_int_equal(kanon_cluster_method_find(by_parts[m])->solve(problem, &release, &report), KANON_OK);
+		assert_int_equal(kanon_method_find(KANON_CLUSTER, by_parts[m])->solve(problem, &release, &report),
+						 KANON_OK);
 		for (uint32_t i = 0; i < release.nclasses; i++)
 			rows += release.classes[i].rows;
 		for (uint32_t i = 0; i < problem->ntypes; i++)

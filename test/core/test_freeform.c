@@ -31,7 +31,7 @@ every_method_keeps_its_promise(void **state)
 											 1 + random_below(&random, 9), k);
 
 		problem->seed = (uint64_t) round;
-		for (int m = 0; kanon_freeform_name(m) != NULL; m++)
+		for (int m = 0; kanon_methods(KANON_FREEFORM)[m].name != NULL; m++)
 			for (int symmetric = 0; symmetric < 2; symmetric++)
 			{
 				KanonFreeformOptions options = {.method = (KanonFreeformMethod) m, .symmetric = symmetric};
@@ -51,7 +51,7 @@ every_method_keeps_its_promise(void **state)
 				status = kanon_solve_freeform(problem, &release, &report);
 				if (status != KANON_OK)
 					print_error("round %d, %s, symmetric %d, %zu rows, k %d: status %d %s\n", round,
-								kanon_freeform_name(m), symmetric, rows, (int) k, (int) status,
+								kanon_methods(KANON_FREEFORM)[m].name, symmetric, rows, (int) k, (int) status,
 								report.detail);
 				assert_int_equal(status, KANON_OK);
 				/* kanon_release_finish has checked every match; here two tables alone tell */
@@ -120,7 +120,7 @@ optimum_against_all_graphs(void **state)
 		KanonProblem *problem = random_table(&host, &random, n, 3, 5, k);
 		double best = least_graph(problem, n, k, set_price);
 
-		for (int m = 0; kanon_freeform_name(m) != NULL; m++)
+		for (int m = 0; kanon_methods(KANON_FREEFORM)[m].name != NULL; m++)
 		{
 			KanonFreeformOptions options = {.method = (KanonFreeformMethod) m};
 			KanonRelease release;
@@ -620,7 +620,7 @@ all_columns(void **state)
 	for (int c = 0; c < KANON_MAX_QIS; c++)
 		((KanonColumn *) problem->columns)[c].weight = 0.3;
 	problem->seed = UINT64_MAX;
-	for (int m = 0; kanon_freeform_name(m) != NULL; m++)
+	for (int m = 0; kanon_methods(KANON_FREEFORM)[m].name != NULL; m++)
 	{
 		KanonFreeformOptions options = {.method = (KanonFreeformMethod) m};
 		KanonRelease release;
@@ -675,7 +675,7 @@ static void
 memory_and_cancel(void **state)
 {
 	(void) state;
-	for (int m = 0; kanon_freeform_name(m) != NULL; m++)
+	for (int m = 0; kanon_methods(KANON_FREEFORM)[m].name != NULL; m++)
 	{
 		for (int mutual = 0; is_there(m) && mutual < 1 + makes_mutual(m); mutual++)
 		{

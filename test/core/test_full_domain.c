@@ -589,7 +589,8 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 		outcome.best.metric = 1 - outcome.best.metric;
 	if (!close_to(outcome.best.metric, plain.value) || !close_to(plain.value, least))
 		print_error("%s %s: %.12g, is %.12g, least %.12g\n", kanon_metric_names[options->metric],
-					kanon_search_names[options->search], outcome.best.metric, plain.value, least);
+					kanon_methods(KANON_FULL_DOMAIN)[options->search].name, outcome.best.metric, plain.value,
+					least);
 	assert_true(close_to(outcome.best.metric, plain.value));
 	assert_true(close_to(plain.value, least));
 	if (options->search == 0)
@@ -730,7 +731,7 @@ optimal(void **state)
 
 			none += least == INFINITY;
 			options.metric = (KanonMetric) metric;
-			for (int search = 0; kanon_search_names[search] != NULL; search++)
+			for (int search = 0; kanon_methods(KANON_FULL_DOMAIN)[search].name != NULL; search++)
 			{
 				options.search = (KanonSearch) search;
 				compare(&host, problem, &options, any, least, &pattern);
@@ -877,7 +878,7 @@ equal_nodes(void **state)
 		}
 		options.suppression_limit = 1;
 		pattern = preferred_node(&plain, plain.n, &ties);
-		for (int search = 0; kanon_search_names[search] != NULL; search++)
+		for (int search = 0; kanon_methods(KANON_FULL_DOMAIN)[search].name != NULL; search++)
 		{
 			KanonOutcome outcome;
 			KanonRelease release;
@@ -929,7 +930,7 @@ nearly_equal_nodes(void **state)
 		for (int c = 0; c < problem->ncolumns; c++)
 			((KanonColumn *) problem->columns)[c].weight = 1 + 0x1p-46 * random_below(&random, 16);
 		tie = METRIC_OFF * kanon_count_qis(problem) / METRIC_UNIT;
-		for (int search = 0; kanon_search_names[search] != NULL; search++)
+		for (int search = 0; kanon_methods(KANON_FULL_DOMAIN)[search].name != NULL; search++)
 		{
 			KanonOutcome outcome;
 			KanonRelease release;
@@ -1008,7 +1009,7 @@ many_values(void **state)
 	problem = problem_from_codes(&host, code, 3000, 8, 3);
 	free(code);
 	problem_set_levels(problem, level);
-	for (int search = 0; kanon_search_names[search] != NULL; search++)
+	for (int search = 0; kanon_methods(KANON_FULL_DOMAIN)[search].name != NULL; search++)
 	{
 		Turns turns = {.host = &host, .wanted = 2};
 		KanonTeam team = {&turns, KANON_MAX_MEMBERS, turns_open, turns_start, turns_wait};
@@ -1067,7 +1068,7 @@ adult(void **state)
 	{
 		int64_t checked[4];
 
-		for (int search = 0; kanon_search_names[search] != NULL; search++)
+		for (int search = 0; kanon_methods(KANON_FULL_DOMAIN)[search].name != NULL; search++)
 		{
 			KanonOutcome outcome;
 			KanonFullDomainOptions options = {.suppression_limit = figure[i].limit,
@@ -1101,7 +1102,7 @@ static void
 memory_and_cancel(void **state)
 {
 	(void) state;
-	for (int search = 0; kanon_search_names[search] != NULL; search++)
+	for (int search = 0; kanon_methods(KANON_FULL_DOMAIN)[search].name != NULL; search++)
 		for (int what = 0; what < 6; what++)
 		{
 			bool memory = what % 2 == 0;
@@ -1174,7 +1175,7 @@ shares(void **state)
 	(void) state;
 	if (KANON_POLL_WORK > 64)
 		skip();
-	for (int search = 0; kanon_search_names[search] != NULL; search++)
+	for (int search = 0; kanon_methods(KANON_FULL_DOMAIN)[search].name != NULL; search++)
 	{
 		int64_t told = 0;
 
@@ -1193,7 +1194,7 @@ shares(void **state)
 			problem = problem_random_levels(&host, &random, 1500, 4, 4, 5);
 			problem->full_domain = &options;
 			assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_OK);
-			print_message("%s: %d shares\n", kanon_search_names[search], host.shares);
+			print_message("%s: %d shares\n", kanon_methods(KANON_FULL_DOMAIN)[search].name, host.shares);
 			assert_true(!host.backwards);
 			told += host.shares;
 			kanon_release_free(problem, &release);

@@ -438,7 +438,7 @@ refused(void **state)
 
 	(void) state;
 	open_world(&world, &random, 2);
-	for (const KanonSolver *solver = kanon_solvers; solver->name != NULL; solver++)
+	for (const KanonMethod *solver = kanon_methods(KANON_PATTERN_GUIDED); solver->name != NULL; solver++)
 		if (solver->solve != kanon_solve_greedy)
 			assert_int_equal(solver->solve(world.problem, &release, &report), KANON_UNSUPPORTED);
 	for (int i = 0; i < 3; i++)
@@ -447,7 +447,7 @@ refused(void **state)
 	assert_int_equal(kanon_solve_greedy(world.problem, &release, &report), KANON_UNSUPPORTED);
 	world.population.map = true;
 	world.problem->cluster = &world.cluster;
-	for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
+	for (const KanonMethod *method = kanon_methods(KANON_CLUSTER); method->name != NULL; method++)
 		if (method->solve != kanon_solve_mondrian)
 		{
 			world.problem->k = method->only_k != 0 ? method->only_k : 2;

@@ -345,7 +345,7 @@ clusters_in_time(void **state)
 
 	(void) state;
 	for (int round = 0; round < cases(200); round++)
-		for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
+		for (const KanonMethod *method = kanon_methods(KANON_CLUSTER); method->name != NULL; method++)
 		{
 			uint32_t code[40][4];
 			uint32_t nrows = 8 + random_below(&random, 32);

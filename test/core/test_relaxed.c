@@ -101,7 +101,7 @@ promises(void **state)
 
 		if (k > 6 && round % 2 == 0)
 			problem->k = k = 2 + k % 4;
-		for (int m = 0; kanon_relaxed_name(m) != NULL; m++)
+		for (int m = 0; kanon_methods(KANON_RELAXED)[m].name != NULL; m++)
 		{
 			KanonFreeformOptions options;
 			KanonRelease release;
@@ -110,7 +110,7 @@ promises(void **state)
 			int64_t of_row;
 			int64_t of_record;
 
-			assert_true(kanon_relaxed_method(kanon_relaxed_name(m), &options.method));
+			options.method = kanon_methods(KANON_RELAXED)[m].number;
 			options = (KanonFreeformOptions){.method = options.method};
 			problem->freeform = &options;
 			assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
@@ -239,7 +239,7 @@ equal_rows(void **state)
 	uint32_t apart[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 
 	(void) state;
-	for (int m = 0; kanon_relaxed_name(m) != NULL; m++)
+	for (int m = 0; kanon_methods(KANON_RELAXED)[m].name != NULL; m++)
 		for (int differ = 0; differ < 2; differ++)
 		{
 			Host host;
@@ -361,7 +361,7 @@ static void
 memory_and_cancel(void **state)
 {
 	(void) state;
-	for (int m = 0; kanon_relaxed_name(m) != NULL; m++)
+	for (int m = 0; kanon_methods(KANON_RELAXED)[m].name != NULL; m++)
 	{
 		exact_refuse_each(make_table, m, solve_and_count, false);
 		exact_cancel_each(make_table, m, solve_and_count);

@@ -583,10 +583,10 @@ static void
 test_solver_table(void **state)
 {
 	(void) state;
-	assert_non_null(kanon_solver_find("greedy"));
-	assert_true(kanon_solver_find("greedy")->solve == kanon_solve_greedy);
-	assert_null(kanon_solver_find("greed"));
-	assert_null(kanon_solver_find(""));
+	assert_non_null(kanon_method_find(KANON_PATTERN_GUIDED, "greedy"));
+	assert_true(kanon_method_find(KANON_PATTERN_GUIDED, "greedy")->solve == kanon_solve_greedy);
+	assert_null(kanon_method_find(KANON_PATTERN_GUIDED, "greed"));
+	assert_null(kanon_method_find(KANON_PATTERN_GUIDED, ""));
 }
 
 int

@@ -720,7 +720,7 @@ brute_force(void **state)
 		round++;
 		least = exhaustive(&plain, options.scheme);
 		none += least == INFINITY;
-		for (int method = 0; kanon_subtree_names[method] != NULL; method++)
+		for (int method = 0; kanon_methods(KANON_SUBTREE)[method].name != NULL; method++)
 		{
 			KanonRelease release;
 			KanonReport report;
@@ -749,7 +749,7 @@ brute_force(void **state)
 		problem_free(problem);
 	}
 	assert_true(none > 0 && unproven > 0 && forbidden > 0 && not_found > 0);
-	for (int method = 0; kanon_subtree_names[method] != NULL; method++)
+	for (int method = 0; kanon_methods(KANON_SUBTREE)[method].name != NULL; method++)
 		assert_true(solved[method][0] > cases(700) / 40 && solved[method][1] > cases(700) / 40);
 }
 
@@ -942,7 +942,7 @@ static void
 in_no_time(void **state)
 {
 	(void) state;
-	for (int method = 0; kanon_subtree_names[method] != NULL; method++)
+	for (int method = 0; kanon_methods(KANON_SUBTREE)[method].name != NULL; method++)
 	{
 		KanonSubtreeOptions options = {.method = (KanonSubtreeMethod) method};
 		Host host;
@@ -1049,7 +1049,7 @@ solve_wandering(const Wandering *table)
 	plain_open(&plain, problem);
 	/* one row is suppressed, in a column of weight 2 */
 	assert_true(near(exhaustive(&plain, options.scheme), 2));
-	for (int method = 0; kanon_subtree_names[method] != NULL; method++)
+	for (int method = 0; kanon_methods(KANON_SUBTREE)[method].name != NULL; method++)
 	{
 		KanonRelease release;
 		KanonReport report;

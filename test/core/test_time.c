@@ -103,7 +103,7 @@ patterns(void **state)
 	for (int i = 0; i < TABLES; i++)
 	{
 		solve_each(small, i, kanon_solve_fpt);
-		for (const KanonSolver *solver = kanon_solvers; solver->name != NULL; solver++)
+		for (const KanonMethod *solver = kanon_methods(KANON_PATTERN_GUIDED); solver->name != NULL; solver++)
 			if (solver->solve != kanon_solve_fpt && (solver->only_k == 0 || i % 3 == 0) &&
 				(i == 0 || real_tables()))
 				solve_each(large, i, solver->solve);
@@ -175,7 +175,7 @@ static void
 shapes(void **state)
 {
 	(void) state;
-	for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
+	for (const KanonMethod *method = kanon_methods(KANON_CLUSTER); method->name != NULL; method++)
 	{
 		for (int i = 0; i < TABLES; i++)
 			if (method->only_k == 0 || method->only_k == 2 + i)
@@ -201,7 +201,7 @@ static void
 cuts(void **state)
 {
 	(void) state;
-	for (int m = 0; kanon_subtree_names[m] != NULL; m++)
+	for (int m = 0; kanon_methods(KANON_SUBTREE)[m].name != NULL; m++)
 		for (int s = 0; kanon_scheme_names[s] != NULL; s++)
 		{
 			cut = (KanonSubtreeOptions){(KanonSubtreeMethod) m, (KanonScheme) s, -1};
@@ -223,6 +223,14 @@ unclassed(Host *host, int i)
 	return problem;
 }
 
+static const KanonMethod *
+graph_method(const char *name)
+{
+	const KanonMethod *method = kanon_method_find(KANON_FREEFORM, name);
+
+	return method != NULL ? method : kanon_method_find(KANON_RELAXED, name);
+}
+
 static void
 graphs(void **state)
 {
@@ -238,8 +246,7 @@ graphs(void **state)
 		{
 			graph =
 				(KanonFreeformOptions){.symmetric = m < 3 && i % 2 == 1, .partition_size = i == 2 ? 13 : 0};
-			assert_true(kanon_freeform_method(methods[m], &graph.method) ||
-						kanon_relaxed_method(methods[m], &graph.method));
+			graph.method = graph_method(methods[m])->number;
 			solve_each(unclassed, i, kanon_solve_freeform);
 		}
 	}
@@ -254,7 +261,7 @@ static void
 sets(void **state)
 {
 	(void) state;
-	for (const KanonSetMethod *method = kanon_set_methods; method->name != NULL; method++)
+	for (const KanonMethod *method = kanon_methods(KANON_ITEM_SETS); method->name != NULL; method++)
 	{
 		double most = 0, least = INFINITY;
 
@@ -283,17 +290,17 @@ sets(void **state)
 			}
 			start[BASKETS] = n;
 			memset(parent, 0xff, sizeof(parent));
-			for (uint32_t v = 0; v < ITEMS && method->generalizes; v++)
-				if (method->model == KANON_MODEL_KM || !sensitive[v])
+			for (uint32_t v = 0; v < ITEMS && (method->takes & KANON_TAKES_HIERARCHY) != 0; v++)
+				if (method->number == KANON_MODEL_KM || !sensitive[v])
 					parent[v] = ITEMS + v / 3;
-			for (uint32_t v = ITEMS; v < ITEMS + 3 && method->generalizes; v++)
+			for (uint32_t v = ITEMS; v < ITEMS + 3 && (method->takes & KANON_TAKES_HIERARCHY) != 0; v++)
 				parent[v] = ITEMS + 3;
 			host_init(&host);
 			host_tick(&host);
 			problem.env = &host.env;
 			problem.sets = (KanonSets){ITEMS, BASKETS, start, item};
-			problem.sensitive = method->model != KANON_MODEL_KM ? sensitive : NULL;
-			problem.nnodes = method->generalizes ? ITEMS + 4 : ITEMS;
+			problem.sensitive = method->number != KANON_MODEL_KM ? sensitive : NULL;
+			problem.nnodes = (method->takes & KANON_TAKES_HIERARCHY) != 0 ? ITEMS + 4 : ITEMS;
 			problem.parent = parent;
 			status = method->recode(&problem, &recoding, &report);
 			assert_true(status == KANON_OK || status == KANON_NOT_FOUND || status == KANON_INFEASIBLE);

@@ -402,7 +402,7 @@ worst_confidence(const Baskets *baskets, const uint32_t *rows)
 static double
 recode(Baskets *baskets, const char *method, uint32_t *shown)
 {
-	const KanonSetMethod *found = kanon_set_method_find(method);
+	const KanonMethod *found = kanon_method_find(KANON_ITEM_SETS, method);
 	KanonRecoding recoding = {0};
 	KanonReport report = {0};
 
@@ -717,7 +717,7 @@ nothing(void **state)
 
 	(void) state;
 	for (uint32_t nrows = 0; nrows <= 3; nrows += 3)
-		for (const KanonSetMethod *method = kanon_set_methods; method->name != NULL; method++)
+		for (const KanonMethod *method = kanon_methods(KANON_ITEM_SETS); method->name != NULL; method++)
 		{
 			Baskets baskets = {.problem = {.k = 2, .m = 2, .rho = 0.5, .time_limit = INFINITY}};
 			KanonSetMeasures told;
@@ -783,7 +783,7 @@ explosion(void **state)
 
 		memset(&report, 0, sizeof(report));
 		/* sets of two are still counted, of three no more */
-		assert_int_equal(kanon_set_method_find(methods[i])->recode(&problem, &recoding, &report),
+		assert_int_equal(kanon_method_find(KANON_ITEM_SETS, methods[i])->recode(&problem, &recoding, &report),
 						 KANON_TOO_LARGE);
 		assert_non_null(strstr(report.detail, "3.33e+11"));
 		assert_int_equal(host.blocks, 0);
@@ -836,7 +836,7 @@ much_is_known(void **state)
 
 /* Everything that is asked of the host at once. */
 static KanonStatus
-all_of_it(Baskets *baskets, const KanonSetMethod *method)
+all_of_it(Baskets *baskets, const KanonMethod *method)
 {
 	KanonTransactions *problem = &baskets->problem;
 	KanonSetMeasures told;
@@ -862,7 +862,7 @@ static void
 memory_and_cancel(void **state)
 {
 	(void) state;
-	for (const KanonSetMethod *method = kanon_set_methods; method->name != NULL; method++)
+	for (const KanonMethod *method = kanon_methods(KANON_ITEM_SETS); method->name != NULL; method++)
 		for (int what = 0; what < 2; what++)
 		{
 			Failure failure = {.how = what == 0 ? KANON_NO_MEMORY : KANON_CANCELLED};
@@ -873,7 +873,8 @@ memory_and_cancel(void **state)
 				Baskets baskets;
 
 				do
-					baskets_random(&baskets, &random, method->model != KANON_MODEL_KM, method->generalizes);
+					baskets_random(&baskets, &random, method->number != KANON_MODEL_KM,
+								   (method->takes & KANON_TAKES_HIERARCHY) != 0);
 				while (baskets.problem.sets.nitems < 8 || baskets.problem.sets.ntransactions < 30 ||
 					   baskets.problem.m < 3 || baskets.problem.k < 3 || baskets.problem.rho > 0.5);
 				fail_at(&baskets.host, &failure);
@@ -891,11 +892,11 @@ shares(void **state)
 	(void) state;
 	if (KANON_POLL_WORK > 64)
 		skip();
-	for (const KanonSetMethod *method = kanon_set_methods; method->name != NULL; method++)
+	for (const KanonMethod *method = kanon_methods(KANON_ITEM_SETS); method->name != NULL; method++)
 	{
 		int most = 0;
 
-		if (method->model == KANON_MODEL_KM && strcmp(method->name, "direct") != 0)
+		if (method->number == KANON_MODEL_KM && strcmp(method->name, "direct") != 0)
 			continue;
 		for (uint64_t seed = 1; seed <= 40; seed++)
 		{
@@ -905,7 +906,8 @@ shares(void **state)
 			KanonReport report = {0};
 
 			do
-				baskets_random(&baskets, &random, method->model != KANON_MODEL_KM, method->generalizes);
+				baskets_random(&baskets, &random, method->number != KANON_MODEL_KM,
+							   (method->takes & KANON_TAKES_HIERARCHY) != 0);
 			while (baskets.problem.sets.nitems < 8 || baskets.problem.sets.ntransactions < 30 ||
 				   baskets.problem.m < 3 || baskets.problem.k < 3 || baskets.problem.rho > 0.5);
 			baskets.host.watched = "solve";

@@ -384,8 +384,9 @@ join_borders(ByParts *p)
 	KanonEnv *env = p->problem->env;
 	KanonStatus status = KANON_OK;
 
-	for (int times = 0; times < MOST_TIMES && status == KANON_OK && p->solve != kanon_solve_gather &&
-						p->share <= LEAST_SHARE && env->now(env->arg) < p->end;
+	for (int times = 0;
+		 times < MOST_TIMES && status == KANON_OK && kanon_method_of(p->solve)->cost == KANON_COST_SUM &&
+		 p->share <= LEAST_SHARE && env->now(env->arg) < p->end;
 		 times++)
 	{
 		double before = p->sum;
@@ -434,7 +435,7 @@ cluster_solve_by_parts(const KanonProblem *problem, KanonSolve solve, KanonRelea
 	if (status == KANON_OK)
 		status = cluster_conclude(&p.layout, &p.parts, release, report);
 	kanon_parts_free(env, &p.parts);
-	if (status == KANON_OK && solve == kanon_solve_gather)
+	if (status == KANON_OK && kanon_method_of(solve)->cost == KANON_COST_RADIUS)
 		status = gather_radius(problem, release, &report->cost);
 	if (p.detail[0] != '\0')
 		memcpy(report->detail, p.detail, sizeof(p.detail));

@@ -14,25 +14,6 @@
 #include "util/sort.h"
 #include "model/shown.h"
 
-const KanonSolver kanon_cluster_methods[] = {{"mondrian", kanon_solve_mondrian, 0},
-											 {"mondrian_relaxed", kanon_solve_mondrian_relaxed, 0},
-											 {"forest", kanon_solve_forest, 0},
-											 {"pairs", kanon_solve_pairs, 2},
-											 {"triples", kanon_solve_triples, 3},
-											 {"bottom_up", kanon_solve_bottom_up, 0},
-											 {"top_down", kanon_solve_top_down, 0},
-											 {"gather", kanon_solve_gather, 0},
-											 {NULL, NULL, 0}};
-
-const KanonSolver *
-kanon_cluster_method_find(const char *name)
-{
-	for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
-		if (strcmp(method->name, name) == 0)
-			return method;
-	return NULL;
-}
-
 /* ---- quasi-identifiers ---- */
 
 /* Where its finite numbers lie. */

@@ -25,10 +25,6 @@ struct KanonClusterOptions
 	uint32_t partition_size;      /* row types of a part, at least; 0: the whole table is one */
 };
 
-/* cluster.c: the table of methods, which ends with name == NULL. */
-extern const KanonSolver kanon_cluster_methods[];
-extern const KanonSolver *kanon_cluster_method_find(const char *name);
-
 /*
  * What they promise (report): `lower_bound` is proven for the cost of every release
  * with classes of at least k rows, and `cost` is at most `guarantee` times the

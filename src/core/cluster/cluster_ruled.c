@@ -95,12 +95,12 @@ cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease 
 		status = mend(&plain, &solved, mending_ends(problem, start), release, report);
 	kanon_release_free(&plain.problem, &solved);
 	kanon_plain_close(&plain);
-	if (status == KANON_OK && solve == kanon_solve_gather)
+	if (status == KANON_OK && kanon_method_of(solve)->cost == KANON_COST_RADIUS)
 		status = gather_radius(problem, release, &report->cost);
 	if (status == KANON_OK && report->cost > cost * (1 + 1e-12))
 		report->guarantee = 0;
 	/* a radius says nothing of rows that are left out, and is less without them */
-	if (status == KANON_OK && solve == kanon_solve_gather && release->dropped > 0)
+	if (status == KANON_OK && kanon_method_of(solve)->cost == KANON_COST_RADIUS && release->dropped > 0)
 	{
 		report->guarantee = 0;
 		report->lower_bound = -INFINITY;

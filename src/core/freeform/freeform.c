@@ -23,62 +23,6 @@
 #define BELOW_ALL (-2) /* times the full range: -infinity */
 #define ABOVE_ALL 3    /* infinity and what comes after it */
 
-static const struct
-{
-	const char *name;
-	KanonFreeformMethod method;
-} names[] = {{"greedy", KANON_FREEFORM_GREEDY},
-			 {"sort_greedy", KANON_FREEFORM_SORT_GREEDY},
-			 {"hungarian", KANON_FREEFORM_HUNGARIAN},
-			 {"plain_sort_greedy", KANON_FREEFORM_PLAIN_SORT_GREEDY},
-			 {"plain_hungarian", KANON_FREEFORM_PLAIN_HUNGARIAN},
-			 {"mip", KANON_FREEFORM_MIP},
-			 {"min_cost_flow", KANON_FREEFORM_MIN_COST_FLOW},
-			 {"ring", KANON_FREEFORM_RING},
-			 {"concealment", KANON_FREEFORM_CONCEALMENT},
-			 {"one_k", KANON_FREEFORM_ONE_K},
-			 {"k_one", KANON_FREEFORM_K_ONE},
-			 {"k_k", KANON_FREEFORM_K_K}};
-
-#define NMETHODS ((int) (sizeof(names) / sizeof(names[0])))
-
-const char *
-kanon_freeform_name(int method)
-{
-	return method >= 0 && method < KANON_FREEFORM_ONE_K ? names[method].name : NULL;
-}
-
-const char *
-kanon_relaxed_name(int number)
-{
-	return number >= 0 && number < NMETHODS - KANON_FREEFORM_ONE_K ? names[KANON_FREEFORM_ONE_K + number].name
-																   : NULL;
-}
-
-static bool
-find_method(const char *name, int from, int end, KanonFreeformMethod *method)
-{
-	for (int m = from; m < end; m++)
-		if (strcmp(names[m].name, name) == 0)
-		{
-			*method = names[m].method;
-			return true;
-		}
-	return false;
-}
-
-bool
-kanon_freeform_method(const char *name, KanonFreeformMethod *method)
-{
-	return find_method(name, 0, KANON_FREEFORM_ONE_K, method);
-}
-
-bool
-kanon_relaxed_method(const char *name, KanonFreeformMethod *method)
-{
-	return find_method(name, KANON_FREEFORM_ONE_K, NMETHODS, method);
-}
-
 /* ---- the plan ---- */
 
 /* Where each value of a number lies on its scale. */

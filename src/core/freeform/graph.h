@@ -129,16 +129,6 @@ typedef struct KanonFreeformPlan
 
 /* freeform.c */
 
-/* The names of kanon_freeform's methods by number; NULL after the last. */
-extern const char *kanon_freeform_name(int method);
-
-/* The method of this name; false if there is none. */
-extern bool kanon_freeform_method(const char *name, KanonFreeformMethod *method);
-
-/* The same of the relaxed methods, from number 0. */
-extern const char *kanon_relaxed_name(int number);
-extern bool kanon_relaxed_method(const char *name, KanonFreeformMethod *method);
-
 /* Rows that the relaxed methods take: they compare each with each. */
 #define KANON_RELAXED_ROWS 50000
 

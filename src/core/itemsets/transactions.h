@@ -61,28 +61,12 @@ typedef struct KanonRecoding
 	uint32_t *shown; /* [nitems]; env's memory */
 } KanonRecoding;
 
-typedef KanonStatus (*KanonRecode)(const KanonTransactions *problem, KanonRecoding *recoding,
-								   KanonReport *report);
-
 typedef enum KanonSetModel
 {
 	KANON_MODEL_KM,        /* every set of at most m items that occurs does so at least k times */
 	KANON_MODEL_COHERENCE, /* the same of public items, and no private item in more than h of a cohort */
 	KANON_MODEL_RHO        /* no rule x -> s, s private and not in x, has confidence rho or more */
 } KanonSetModel;
-
-/* A line per method: `name` is what SQL calls it. */
-typedef struct KanonSetMethod
-{
-	const char *name;
-	KanonSetModel model;
-	bool generalizes; /* takes a hierarchy */
-	KanonRecode recode;
-} KanonSetMethod;
-
-/* item_methods.c: the table of methods; NULL if there is none such. */
-extern const KanonSetMethod *kanon_set_method_find(const char *name);
-extern const KanonSetMethod kanon_set_methods[]; /* ends with name == NULL */
 
 /*
  * report->cost is the NCP of the recoding, 0 .. 1: over all occurrences of items

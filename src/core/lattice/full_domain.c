@@ -15,8 +15,6 @@
 const char *const kanon_metric_names[] = {
 	"loss", "precision", "discernibility", "average_class_size", "entropy", "height", NULL};
 
-const char *const kanon_search_names[] = {"samarati", "incognito", "flash", "speedy", NULL};
-
 typedef struct FullDomain
 {
 	KanonScratch scratch;

@@ -107,8 +107,7 @@ extern KanonStatus full_domain_solve(const KanonProblem *problem, const KanonFul
 extern KanonStatus full_domain_near(const KanonProblem *problem, KanonOutcome *outcome, KanonRelease *release,
 									KanonReport *report);
 
-/* Words of SQL for metric and search: their place in the enum, or -1. */
+/* Words of SQL for the metric: their place in the enum. */
 extern const char *const kanon_metric_names[]; /* end with NULL */
-extern const char *const kanon_search_names[];
 
 #endif

@@ -10,7 +10,6 @@
 #include "release/follow.h"
 #include "subtree/subtree_cut.h"
 
-const char *const kanon_subtree_names[] = {"top_down", "optimal", "tds", NULL};
 const char *const kanon_scheme_names[] = {"subtree", "sibling", NULL};
 
 /* One class, shown by its first row type. */
@@ -144,7 +143,7 @@ kanon_solve_subtree(const KanonProblem *problem, KanonRelease *release, KanonRep
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
-	kanon_pace_limit(&pace, problem, kanon_subtree_names[problem->subtree->method]);
+	kanon_pace_limit(&pace, problem, kanon_methods(KANON_SUBTREE)[problem->subtree->method].name);
 	pace.work = KANON_POLL_WORK;
 	if (problem->ntypes > 0)
 		status = solve(problem, previous, &pace, release, report);

@@ -40,7 +40,6 @@ typedef struct KanonSubtreeOptions
 } KanonSubtreeOptions;
 
 /* Words of SQL for both: their place in the enum.  They end with NULL. */
-extern const char *const kanon_subtree_names[];
 extern const char *const kanon_scheme_names[];
 
 /*

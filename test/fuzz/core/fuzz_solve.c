@@ -504,7 +504,7 @@ pattern_guided(Case *c)
 	Least least = {INFINITY, -INFINITY, false};
 	uint32_t chosen = fuzz_below(&c->in, 8);
 
-	for (int s = 0; kanon_solvers[s].name != NULL; s++)
+	for (int s = 0; kanon_methods(KANON_PATTERN_GUIDED)[s].name != NULL; s++)
 	{
 		KanonRelease release;
 		KanonReport report;
@@ -512,7 +512,8 @@ pattern_guided(Case *c)
 
 		if (chosen >= 2 && (uint32_t) s != chosen - 2)
 			continue;
-		if (solved(c, kanon_solvers[s].name, kanon_solvers[s].solve,
+		if (solved(c, kanon_methods(KANON_PATTERN_GUIDED)[s].name,
+				   kanon_methods(KANON_PATTERN_GUIDED)[s].solve,
 				   (Promise){.classes = true, .patterns = true, .dropping = c->nprivacy > 0}, &release,
 				   &report, &status))
 		{
@@ -538,14 +539,14 @@ static void
 clusterings(Case *c)
 {
 	int n = 0;
-	const KanonSolver *method;
+	const KanonMethod *method;
 	KanonRelease release;
 	KanonReport report;
 	KanonStatus status;
 
-	while (kanon_cluster_methods[n].name != NULL)
+	while (kanon_methods(KANON_CLUSTER)[n].name != NULL)
 		n++;
-	method = &kanon_cluster_methods[fuzz_below(&c->in, (uint32_t) n)];
+	method = &kanon_methods(KANON_CLUSTER)[fuzz_below(&c->in, (uint32_t) n)];
 	c->problem->mask = (KanonMask){.max_suppressed = -1, .max_cost = INFINITY};
 	for (int q = 0; q < c->nqis; q++)
 	{
@@ -590,7 +591,7 @@ full_domains(Case *c)
 	for (int s = 0; s < (c->full_domain.explore ? 4 : 5); s++)
 	{
 		/* the last: without something for each node */
-		const char *name = s < 4 ? kanon_search_names[s] : "the search of a wide lattice";
+		const char *name = s < 4 ? kanon_methods(KANON_FULL_DOMAIN)[s].name : "the search of a wide lattice";
 		KanonRelease release;
 		KanonReport report;
 		KanonStatus status;
