@@ -301,6 +301,7 @@ typedef enum KanonFamily
 {
 	KANON_NO_METHODS,
 	KANON_PATTERN_GUIDED,
+	KANON_KNOWN_COLUMNS, /* of kanon_pattern_guided: somebody knows few columns */
 	KANON_PATTERN_CLUSTERING,
 	KANON_CLUSTER,
 	KANON_RELAXED, /* of kanon_cluster: one_k, k_one, k_k */

@@ -4,7 +4,6 @@
  */
 #include "compat.h"
 #include "core/cluster/cluster.h"
-#include "known/known.h"
 #include "host/nearest.h"
 #include "run/args.h"
 #include "run/known_columns.h"
@@ -97,7 +96,9 @@ refuse_with_known(const char *what)
 static void
 choose_for_known(Request *request)
 {
-	if (strcmp(request->method, "greedy") != 0)
+	const KanonMethod *method = kanon_method_find(KANON_KNOWN_COLUMNS, request->method);
+
+	if (method == NULL)
 		refuse_with_known(psprintf("method '%s'", request->method));
 	if (request->patterns != NULL)
 		refuse_with_known("patterns");
@@ -115,7 +116,7 @@ choose_for_known(Request *request)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("a publication does not take known_columns or combinations"),
 						errhint("Publish a table by kanon_pattern_guided, with replace => true.")));
-	request->solve = kanon_solve_known_greedy;
+	request->solve = method->solve;
 }
 
 static void

@@ -8,6 +8,7 @@
 #include "cluster/cluster.h"
 #include "freeform/graph.h"
 #include "itemsets/transactions.h"
+#include "known/known.h"
 #include "lattice/full_domain.h"
 #include "subtree/subtree.h"
 
@@ -32,6 +33,8 @@ static const KanonMethod pattern_guided[] = {
 	{"fpt", .solve = kanon_solve_fpt, OPTIMUM},
 	{"matching", .solve = kanon_solve_matching, OPTIMUM, GLPK, .only_k = 2},
 	{NULL}};
+
+static const KanonMethod known_columns[] = {{"greedy", .solve = kanon_solve_known_greedy}, {NULL}};
 
 static const KanonMethod pattern_clustering[] = {
 	{"exact", .solve = kanon_solve_pattern_clustering, OPTIMUM},
@@ -90,6 +93,7 @@ static const KanonMethod item_sets[] = {
 
 static const KanonMethod *const families[] = {[KANON_NO_METHODS] = none,
 											  [KANON_PATTERN_GUIDED] = pattern_guided,
+											  [KANON_KNOWN_COLUMNS] = known_columns,
 											  [KANON_PATTERN_CLUSTERING] = pattern_clustering,
 											  [KANON_CLUSTER] = cluster,
 											  [KANON_RELAXED] = relaxed,
