@@ -27,6 +27,11 @@ SELECT * FROM kanon_check('people', '{age,zip,sex,job}', 2, k => 4, missing => '
 SELECT count(*) AS patterns, sum(row_count) AS rows, sum(suppressed_cells) AS cells FROM kanon_pattern_guided('people', 'out', '{age,zip,sex,job}', 4, known_columns => 2, keep => '{ill}');
 SELECT * FROM shown('out', '{age,zip,sex,job}', 2);
 SELECT * FROM kanon_check('out', '{age,zip,sex,job}', 2, k => 4, missing => 'aside');
+-- when time is up some cells are not shown again, which is said
+SET client_min_messages = notice;
+CREATE TABLE hurried AS SELECT i * i % 29 AS a, i::bigint * i * i % 31 AS b, i * 7 % 37 AS c, i % 41 AS d, (i * i + i) % 23 AS e FROM generate_series(1, 3000) AS i;
+SELECT count(*) > 0 AS patterns FROM kanon_pattern_guided('hurried', NULL, '{a,b,c,d,e}', 4, known_columns => 3, time_limit => '1 us', dry_run => true);
+SET client_min_messages = warning;
 -- somebody who knows more finds more
 SELECT fewest < 4 AS found FROM shown('out', '{age,zip,sex,job}', 3);
 -- what is shown is true: each row of the target is one of the source

@@ -15,7 +15,7 @@ my (undef, $out, $error) = $node->psql('postgres', q{
 	SET kanon.max_memory = '2GB';
 	SELECT * FROM kanon_pattern_guided('watched', 'target', '{a,b}', 2, keep => '{kept}');
 });
-like($error, qr/ERROR:  what a class shows is too long to be recorded/, 'the error says so');
+like($error, qr/ERROR:  the cells of a class are too long to be recorded/, 'the error says so');
 like($error, qr/HINT:  Publish a view/, 'and what to do');
 is($node->safe_psql('postgres', q{SELECT last_value, to_regclass('target') IS NULL FROM seen}),
 	'2|t', 'the rows were not read again to be written');

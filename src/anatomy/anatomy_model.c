@@ -37,7 +37,7 @@ check_l_asked(Request *request)
 
 	if (request->k > 0 && request->given[OPTION_L])
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("l cannot be given in options"),
-						errhint("It stands where others have k.")));
+						errhint("Give l as the argument k.")));
 	if (request->k > 0)
 		request->l = (int) Min(request->k, PG_INT32_MAX);
 	else if (!request->given[OPTION_L])

@@ -39,7 +39,7 @@ refuse_own(const SourceColumn *column, const char *name)
 {
 	if (strcmp(column->name, name) == 0)
 		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN),
-						errmsg("column \"%s\" is called as one that kanon_anatomy writes", name),
+						errmsg("column \"%s\" has the name of a column that kanon_anatomy writes", name),
 						errhint("Publish a view in which the column has another name.")));
 }
 

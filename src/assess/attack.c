@@ -389,7 +389,7 @@ put_outcome(const Attack *attack, Lines *lines)
 	double n = (double) attack->trials;
 
 	put(lines, "trials", n, true, "persons who were looked for, by a random row of theirs");
-	put(lines, "found", attack->found, true, "of whom at least one record may be");
+	put(lines, "found", attack->found, true, "of these, persons whom at least one record fits");
 	put(lines, "matches_least", (double) attack->least, n > 0, "records that may be one person's, at least");
 	put(lines, "matches_average", n > 0 ? attack->fitting / n : 0, n > 0, "the same on average");
 	put(lines, "success_highest", attack->highest, n > 0, "the best chance to pick the right record");

@@ -62,7 +62,7 @@ read_record(Recorded *recorded, Oid schema, Oid target)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("releases of kanon_%s are not attacked by their method", model),
 			 errhint(
-				 "Those of kanon_pattern_guided, kanon_cluster, kanon_full_domain and kanon_subtree are.")));
+				 "Attack a release of kanon_pattern_guided, kanon_cluster, kanon_full_domain or kanon_subtree.")));
 	if (DatumGetBool(gate_value(0, 8, BOOLOID, &isnull)))
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("releases of a publication are not attacked by their method"),

@@ -240,7 +240,7 @@ put_correlations(Lines *lines, const Compared *compared, const Numbers *numbers,
 		}
 	put(lines, "correlation_matrix_distance", NULL, NULL, NULL,
 		n > 1 ? Max(1 - trace / sqrt(before * after), 0) : NAN,
-		"0: the columns of numbers go together as they did; 1: nothing of it is left; NULL: there is one at most");
+		"0: the columns of numbers correlate as they did; 1: no correlation is left; NULL: there is at most one such column");
 }
 
 /* ---- distributions ---- */
@@ -283,7 +283,7 @@ put_column(Lines *lines, const Compared *compared, int c, Numbers *numbers, bool
 
 		put(lines, "distribution_distance_ordered", column->name, NULL, NULL,
 			values->distinct > 1 ? moved / (values->distinct - 1) : 0 * moved,
-			"how far they would have to move in the order of the values (earth mover's distance); NULL: to values that the source does not have");
+			"how far values would have to move in their order (earth mover's distance); NULL: to values that the source does not have");
 		set_up(numbers, compared, c, before);
 		for (int side = 0; side < 2; side++)
 			mean_and_spread(compared, numbers, side == 1, &means[side], &spreads[side]);
@@ -317,7 +317,7 @@ put_queries(Lines *lines, const Compared *compared, int queries, double selectiv
 		sum += errors[i];
 	qsort(errors, n, sizeof(double), compare_doubles);
 	put(lines, "queries", NULL, NULL, NULL, n,
-		"counts of rows by random ranges and sets of values, of which the source has some");
+		"counts of rows by random ranges and sets of values that the source has");
 	put(lines, "query_error_average", NULL, NULL, NULL, n > 0 ? sum / n : NAN,
 		"how far the target's count is from the source's, as a share of that");
 	put(lines, "query_error_median", NULL, NULL, NULL,

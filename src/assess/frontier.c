@@ -270,7 +270,7 @@ frontier_of(ArrayType *array)
 	{
 		qsort(ks, count, sizeof(int64), compare_ks);
 		count = (int) qunique(ks, count, sizeof(int64), compare_ks);
-		ereport(NOTICE, (errmsg("the ks are taken in ascending order, each once")));
+		ereport(NOTICE, (errmsg("the ks are sorted, and each is tried once")));
 	}
 	frontier->n = count;
 	frontier->solutions = palloc0(sizeof(Solution) * count);

@@ -235,10 +235,10 @@ put_population(Matching *matching)
 			 risk->unit);
 	risk_put(
 		risk, "presence_highest", NULL, most, telling > 0,
-		"chance to be in the relation for a person of the population whom the class fits that tells the most of it");
+		"chance to be in the relation for a person of the population, in the class where it is greatest");
 	risk_put(
 		risk, "presence_lowest", NULL, least, telling > 0,
-		"the same chance for the class that tells the least of it; who fits no class is not in the relation");
+		"the same chance in the class where it is least; a person who fits no class is not in the relation");
 	if (absent_classes > 0)
 		ereport(
 			NOTICE,

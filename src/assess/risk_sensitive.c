@@ -114,13 +114,13 @@ put_lines(Risk *risk, const SourceColumn *column, const KanonDiversity *worst, b
 	risk_put(risk, "alpha", name, worst->alpha, some,
 			 "the most frequent value of a class has at most this share of its %s", risk->unit);
 	risk_put(risk, "t_equal", name, worst->t_equal, some,
-			 "no class is further from the whole relation, all values being equally far apart");
+			 "largest distance of a class from the whole relation, with all values equally far apart");
 	if (ordered)
 		risk_put(risk, "t_ordered", name, worst->t_ordered, some,
-				 "the same, values being as far apart as in their order (NULL last)");
+				 "the same, with values as far apart as in their order (NULL last)");
 	if (hierarchical)
 		risk_put(risk, "t_hierarchical", name, worst->t_hierarchical, some,
-				 "the same, values being as far apart as in their hierarchy");
+				 "the same, with values as far apart as in their hierarchy");
 }
 
 void

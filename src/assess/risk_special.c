@@ -59,9 +59,10 @@ put_special(const Risk *risk, const Special *special, const RowTypes *types)
 			 risk->special);
 	for (int s = 1; s <= risk->special; s++)
 		risk_put(risk, psprintf("minimal_uniques_%d", s), NULL, special->sets[s], true,
-				 "sets of columns, %d in each, that tell a row from all others, as no part of them does", s);
+				 "sets of columns, %d in each, that tell a row from all others, while no part of them does",
+				 s);
 	risk_put(risk, "suda_highest", NULL, highest, types->nrows > 0,
-			 "highest SUDA score of a row: the more such sets, and the smaller, the more");
+			 "highest SUDA score of a row: it grows with more and smaller sets");
 	risk_put(risk, "suda_average", NULL, types->nrows > 0 ? sum / (double) types->nrows : 0, types->nrows > 0,
 			 "the same score, averaged over all rows");
 }

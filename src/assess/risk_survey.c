@@ -163,7 +163,7 @@ put_households(const Risk *risk, const double *class_risk, uint32 nclasses)
 	}
 	risk_put(risk, "households", NULL, households, true, "households; a row without one is one of its own");
 	put_risks(risk, "household", missed, rows, n,
-			  "chance that somebody of a row's household is found: whoever finds one finds all");
+			  "chance that an attacker finds a member of the row's household, and so all members");
 	risk_classes_free(classes);
 }
 

@@ -28,8 +28,7 @@ static void
 raise_other_rows(void)
 {
 	ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-					errmsg("the rows that were set aside are others than they were"),
-					errhint("Run the call again.")));
+					errmsg("the rows that were set aside have changed"), errhint("Run the call again.")));
 }
 
 /* Rows come by type and hash of their place: where a class has its rows, the next one begins. */

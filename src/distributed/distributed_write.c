@@ -426,7 +426,7 @@ fill_mapping(const Spread *spread, Relation target)
 	int nest;
 
 	if (!mapping_is_plain(spread, rel, target))
-		raise_unsafe("What tells rows their classes has other columns than it should.");
+		raise_unsafe("The table that gives rows their classes has other columns than it should.");
 	bulk = bulk_begin(rel);
 	nest = plain_text_begin();
 	if (spread->lookup != NULL)

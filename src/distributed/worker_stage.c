@@ -142,7 +142,7 @@ source_stage(Source *source, int nkept, const char *schema, bool kanon, bool pac
 			(errmsg("the rows of %s cannot be set aside on the workers: this server reads and writes them",
 					source->name),
 			 errdetail("Trying that ended with SQLSTATE %s.", unpack_sql_state(error->sqlerrcode)),
-			 errhint("kanon.distribute = 'off' does not try.")));
+			 errhint("SET kanon.distribute = 'off' does so without trying.")));
 		return;
 	}
 	source->staged_packed = staging.pack;

@@ -421,9 +421,11 @@ gate_rows(const char *name, const TupleTableSlot *slot, int column, int64 before
 	int64 rows = slot->tts_isnull[column] ? 0 : DatumGetInt64(slot->tts_values[column]);
 
 	if (rows < 1 || rows > MOST_ROWS - before)
-		ereport(ERROR,
-				(errcode(ERRCODE_FDW_ERROR), errmsg("%s has groups of an impossible number of rows", name),
-				 errhint("A foreign server that has the rows counted them wrongly.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FDW_ERROR), errmsg("%s has groups of an impossible number of rows", name),
+			 errhint(
+				 "The foreign server that has the rows counted them wrongly: publish them there, or from a copy here.")));
 	return rows;
 }
 
@@ -431,9 +433,11 @@ void
 gate_refuse_null(const char *name, const TupleTableSlot *slot, int column)
 {
 	if (slot->tts_isnull[column])
-		ereport(ERROR,
-				(errcode(ERRCODE_FDW_ERROR), errmsg("%s has NULL where the query leaves it out", name),
-				 errhint("A server or a function that the rows come from answers otherwise each time.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FDW_ERROR), errmsg("%s has NULL where the query leaves it out", name),
+			 errhint(
+				 "A foreign server or a function gives other rows each time: publish from a copy, such as a materialized view.")));
 }
 
 /* ---- and what runs them ---- */

@@ -51,11 +51,10 @@ settings_define(void)
 							 "auto: in what a session calls itself, not in refreshes and background workers.",
 							 &kanon_progress, PROGRESS_AUTO, progress_settings, PGC_USERSET, 0, NULL, NULL,
 							 NULL);
-	DefineCustomEnumVariable(
-		"kanon.distribute",
-		"Whether what is published of a table that Citus has distributed is distributed, too.",
-		"auto: unless it takes the place of a table that is not.", &kanon_distribute, DISTRIBUTE_AUTO,
-		distribute_settings, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("kanon.distribute",
+							 "Distributes the release of a table that Citus has distributed, too.",
+							 "auto: unless it takes the place of a table that is not.", &kanon_distribute,
+							 DISTRIBUTE_AUTO, distribute_settings, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable(
 		"kanon.read_strangers", "Reads relations that could run code of another role with your rights.",
 		"off: refused are views, foreign tables and tables with policies or rules, unless you or a superuser own them, and whatever calls functions of another role.",

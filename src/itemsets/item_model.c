@@ -45,8 +45,9 @@ static void
 check_coherence(const Request *request)
 {
 	if (has_private_items(request) && !request->given[OPTION_H])
-		raise_missing(request, "h",
-					  "It is the per cent of those who share public items that may have one private item.");
+		raise_missing(
+			request, "h",
+			"At most so many per cent of the transactions with the same public items may have one private item.");
 	if (!has_private_items(request) && request->given[OPTION_H])
 		raise_missing(request, "private items for h", "Say in sensitive or sensitive_items which they are.");
 }
@@ -131,7 +132,7 @@ promise_text(const Request *request)
 			break;
 	}
 	return psprintf(
-		"rho-uncertainty: whoever knows items of a transaction, few or many, tells no private one with a confidence of %.10g or more",
+		"rho-uncertainty: an attacker who knows items of a transaction, few or many, infers no private one with a confidence of %.10g or more",
 		request->rho);
 }
 

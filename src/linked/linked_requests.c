@@ -159,7 +159,7 @@ promise_text(const Linked *linked)
 						: linked->m == 1 ? "a row of a person in each table"
 										 : psprintf("%d rows of a person in each table", linked->m);
 
-	return psprintf("for whoever knows what quasi-identifiers say of a person, and of %s, " INT64_FORMAT
+	return psprintf("for an attacker who knows the quasi-identifiers of a person, and of %s, " INT64_FORMAT
 					" persons fit",
 					known, linked->k);
 }

@@ -98,16 +98,17 @@ tell(const Linked *linked, const LinkedFound *found)
 			NOTICE,
 			(errmsg(INT64_FORMAT " rows of table \"%s\" are left out", table->run->release.dropped,
 					table->relname),
-			 errdetail("Rows of nobody who is published: " INT64_FORMAT ". Rows over max_rows: " INT64_FORMAT
-					   ". Rows that too few persons of a class have, with what hangs on rows that are left "
-					   "out: " INT64_FORMAT ".",
-					   table->nobody, table->over, left_out)));
+			 errdetail(
+				 "Rows without a published person: " INT64_FORMAT ". Rows over max_rows: " INT64_FORMAT
+				 ". Rows that too few persons of a class have, and rows that refer to left-out rows: " INT64_FORMAT
+				 ".",
+				 table->nobody, table->over, left_out)));
 	}
 	if (found->alone > 0)
 		ereport(NOTICE,
 				(errmsg(INT64_FORMAT " persons have numbers of rows that nobody else of their class has",
 						found->alone),
-				 errdetail("Whoever knows how many rows a person has may tell them apart."),
+				 errdetail("An attacker who knows how many rows a person has can tell them apart."),
 				 errhint("Bound the rows of a person by \"max_rows\", or promise known_rows => 'all'.")));
 }
 

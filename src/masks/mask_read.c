@@ -284,11 +284,12 @@ read_of_column(Mask *mask, const MaskForm *form, const JsonbValue *value, const 
 	const char *expected;
 
 	if (mask->kind != MASK_MICROAGGREGATE && masks->has_lasting)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a publication does not take the mask \"%s\"", form->name),
-				 errdetail("It is drawn anew for each release: whoever keeps several averages it away."),
-				 errhint("Take {\"microaggregate\": 5} or {\"round\": 100}.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a publication does not take the mask \"%s\"", form->name),
+			 errdetail("It is drawn anew for each release: a reader who keeps several can average it out."),
+			 errhint("Take {\"microaggregate\": 5} or {\"round\": 100}.")));
 	if ((mask->kind == MASK_NOISE || mask->kind == MASK_MICROAGGREGATE) && !is_number(mask->base))
 		refuse_type(mask->column, form,
 					"Numbers have means and noise; \"swap\" and \"pram\" take other types.");

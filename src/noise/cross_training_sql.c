@@ -84,7 +84,7 @@ enum
 };
 
 #define C_HINT \
-	"It is how much wider than the distance of a guess the ball around it is in which fewer than t rows are: 1 or more, such as 2."
+	"A guess isolates a row if fewer than t rows are within c times its distance: c is 1 or more, such as 2."
 
 static double
 c_arg(FunctionCallInfo fcinfo)

@@ -47,7 +47,7 @@ enum
 #define EPSILON_HINT \
 	"It says how much a person changes the odds of any answer, exp(epsilon) at most: 0.1 to 1 are usual, with six decimals at most."
 #define DELTA_HINT \
-	"It is the chance that a group is told which only one person is in: such as 0.000001, far below 1 / rows."
+	"It is the chance that the answer names a group of one person. Choose it far below 1 / rows, such as 0.000001."
 #define BOUNDS_HINT \
 	"Choose bounds by what you know of the matter, not by the rows: numbers beyond them count as the bound."
 #define MOST_BINS 10000

@@ -203,12 +203,14 @@ points_places(const Points *points, Border *border)
 		double step = step_of(points, c);
 
 		if (!(step > 0) || !(step * last < MOST_RANGE))
-			ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
-							errmsg(step == 0 ? "column \"%s\" has one value alone"
-											 : "the numbers of column \"%s\" are too far apart",
-								   points->source->kept[c].name),
-							errhint("Nothing says how wide noise would have to be there: give the columns "
-									"domains, or leave it out.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg(step == 0 ? "column \"%s\" has one value alone"
+								  : "the numbers of column \"%s\" are too far apart",
+						points->source->kept[c].name),
+				 errhint(
+					 "Without a range kanon cannot choose the noise: give the columns domains, or leave this one out.")));
 		for (int64 i = 0; i < points->n; i++)
 		{
 			double place = (points->number[i * ncolumns + c] - points->least[c]) / step;

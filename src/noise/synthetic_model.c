@@ -21,8 +21,8 @@
 #define DOMAINS_HINT \
 	"List the values that each column may have. Take them from your knowledge of the subject: a list made from the rows reveals who is there."
 #define D_HINT \
-	"It is how likely anybody outside may take any one row to be in the table before seeing what is published: rows / combinations of values, times how much better they know than that."
-#define GAMMA_HINT "It is how likely they may take it to be afterwards: above d, below 1."
+	"It is the attacker's prior probability that any one row is in the table: at least rows / combinations of values."
+#define GAMMA_HINT "It is the attacker's probability after seeing the release: above d, below 1."
 #define SYNTHETIC_EPSILON_HINT \
 	"An outcome is at most exp(epsilon) times as likely with one row as with another in its place; 1 to 10 are usual here."
 #define SYNTHETIC_DELTA_HINT \
@@ -107,9 +107,7 @@ promise_text(const Run *run)
 
 	if (is_alpha_beta(run))
 		return psprintf(
-			"alpha-beta: of how rows are drawn, not of the rows: whoever takes each row to be there with "
-			"a probability of at most %.15g, independently of the others, afterwards does so with at most %.15g, and "
-			"with no less than %.3g times what it was",
+			"alpha-beta: of how rows are drawn, not of the rows: an attacker who gives each row a probability of at most %.15g, independently of the others, afterwards gives it at most %.15g, and at least %.3g times the one before",
 			own->d, own->gamma, own->d / own->gamma);
 	return psprintf(
 		"synthetic: of how rows are drawn, not of the rows: with a probability of at least 1 - "

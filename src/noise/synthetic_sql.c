@@ -47,7 +47,7 @@ put_alpha_beta(Lines *lines, const Run *run)
 	put(lines, "beta", NULL, own->with.beta, "any other of the domain with probability beta");
 	put_source(lines, own);
 	put(lines, "different_rows", NULL, n,
-		"of these: equal ones count once, and are published once or not at all");
+		"of these: equal rows count once, and are published once or not at all");
 	put(lines, "kept_rows", NULL, (double) own->drawn.kept, "of these that are published");
 	put(lines, "added_rows", NULL, (double) (own->drawn.n - own->drawn.kept), "others that are published");
 	put(lines, "standard_error", NULL,
@@ -83,9 +83,9 @@ put_synthetic(Lines *lines, const Run *run)
 	double noise = (double) own->noise / KANON_NOISE_ONE;
 
 	put(lines, "noise", NULL, noise,
-		"rows of each combination that are believed in beforehand, the fewest that keep the promise");
+		"made-up rows that are added for each combination, the fewest that keep the promise");
 	put(lines, "noise_share", NULL, noise > 0 ? noise * m / (n + noise * m) : 0,
-		"the share of them among all that is drawn from: 1 is noise alone");
+		"their share among all rows that kanon draws from: 1 is noise alone");
 	put_source(lines, own);
 	put(lines, "published_rows", NULL, (double) own->drawn.n, "rows drawn");
 	for (int c = 0; c < run->source->nkept && own->drawn.n > 0; c++)

@@ -350,7 +350,7 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	if (publication->protect_successive && !before.protect_successive)
 		ereport(NOTICE,
 				(errmsg("publication %s is protected from its next release on", publication->name),
-				 errdetail("Whoever keeps releases from before it can compare them with all later ones."),
+				 errdetail("A reader who keeps earlier releases can compare them with all later ones."),
 				 errhint("Create the publication anew to protect all that it shows.")));
 	if (dry_run)
 		rehearse(store, &alteration);

@@ -207,16 +207,16 @@ definition_tell(const KanonPublication *publication)
 		ereport(
 			NOTICE,
 			(errmsg("readers who keep releases of publication %s can tell what changes", publication->name),
-			 errdetail("The difference of two releases is the rows that came, left or changed, each with its "
-					   "class and what is kept of it."),
+			 errdetail(
+				 "The difference of two releases is the rows that came, left or changed, each with its class and kept values."),
 			 errhint("protect_successive => true looks after these rows; kanon_publication_status tells "
 					 "the smallest difference.")));
 	if (joins_releases(publication))
 		ereport(
 			NOTICE,
 			(errmsg("pseudonyms that last join the releases of publication %s", publication->name),
-			 errdetail("Whoever keeps them sees each person's class in every release. Who moves can be alone "
-					   "in the pair of classes before and after."),
+			 errdetail(
+				 "A reader who keeps them sees each person's class in every release. A person who moves can be alone in the pair of classes."),
 			 errhint("{\"pseudonym\": \"release\"} has other pseudonyms in each release.")));
 }
 

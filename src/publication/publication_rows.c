@@ -191,7 +191,7 @@ void
 row_not_written(const char *name)
 {
 	ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					errmsg("table %s of the publication does not take what is written to it", name),
+					errmsg("table %s of the publication does not keep the rows that are written to it", name),
 					errhint("It was changed by hand, or has rules, triggers or policies: take these away.")));
 }
 

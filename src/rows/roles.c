@@ -108,17 +108,17 @@ identifies_by_name(const char *name, const ColumnValues *values, const char **wh
 		return ROLE_NONE;
 	if (has_word(name, identifier) || (has_word(name, number) && has_word(name, person)))
 	{
-		*why = "called like a name, number or address of persons";
+		*why = "its name suggests a name, number or address of persons";
 		return ROLE_IDENTIFIER;
 	}
 	if (has_word(name, number) && values->few)
 	{
-		*why = "called like a number or name, and few rows share a value";
+		*why = "its name suggests a number or name, and few rows share a value";
 		return ROLE_IDENTIFIER;
 	}
 	if (has_word(name, prose) && values->distinct > 10)
 	{
-		*why = "called like free text, which may name persons";
+		*why = "its name suggests free text, which may name persons";
 		return ROLE_IDENTIFIER;
 	}
 	return ROLE_NONE;
@@ -131,12 +131,12 @@ role_by_name(const char *name, const ColumnValues *values, const char **why)
 		return ROLE_IDENTIFIER;
 	if (has_word(name, sensitive) || (values->flag && has_part(name, health)))
 	{
-		*why = "called like what nobody may infer of a person";
+		*why = "its name suggests a sensitive value";
 		return ROLE_SENSITIVE;
 	}
 	if (has_word(name, quasi_identifier))
 	{
-		*why = "called like what others know of a person";
+		*why = "its name suggests a fact that others know";
 		return ROLE_QUASI_IDENTIFIER;
 	}
 	*why = "";

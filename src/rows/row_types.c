@@ -331,10 +331,9 @@ collect_waiting(GroupReceiver *recv, const uint32 *order, const uint32 *place, R
 static void
 raise_unknown_types(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("the row types of the rows that were set aside are not those that workers have told"),
-			 errdetail("Somebody has changed them."), errhint("Run the call again.")));
+	ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					errmsg("the rows that were set aside have other row types than workers reported"),
+					errdetail("Somebody has changed them."), errhint("Run the call again.")));
 }
 
 void

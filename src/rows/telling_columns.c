@@ -365,12 +365,13 @@ tell_group(TellsLook *look, const int *columns, int n, double own)
 	KeptTold *told = look->source->told;
 
 	if (list_length(told->together) < MOST_TOLD)
-		ereport(NOTICE,
-				(errmsg("kept columns %s identify together", names_of(look, columns, n, true)),
-				 errdetail("%.0f %% of the rows have a combination of their values that no other %s has.",
-						   100 * own, look->numbers[look->nqis + PERSON] == KEPT_NOBODY ? "row" : "person"),
-				 errhint("Leave one of them out or mask it, unless nobody outside can know them; "
-						 "allow_identifying answers for those that it names.")));
+		ereport(
+			NOTICE,
+			(errmsg("kept columns %s identify together", names_of(look, columns, n, true)),
+			 errdetail("%.0f %% of the rows have a combination of their values that no other %s has.",
+					   100 * own, look->numbers[look->nqis + PERSON] == KEPT_NOBODY ? "row" : "person"),
+			 errhint(
+				 "Leave one of them out or mask it. If nobody outside can know them, name them in allow_identifying.")));
 	remember(look, &told->together, names_of(look, columns, n, false));
 }
 
@@ -451,8 +452,8 @@ tell(TellsLook *look, const SourceColumn *column, const char *of, const char *ho
 {
 	ereport(NOTICE,
 			(errmsg("kept column \"%s\" tells of \"%s\", %s", column->name, of, how),
-			 errdetail("Rows that agree in the one agree in the other, nearly all that can be compared."),
-			 errhint("Leave it out or mask it, or answer for it by allow_identifying.")));
+			 errdetail("Nearly all rows with equal values in one have equal values in the other."),
+			 errhint("Leave it out or mask it. If readers may know it, name it in allow_identifying.")));
 	remember(look, &look->source->told->tells, psprintf("%s: %s", column->name, of));
 }
 
@@ -463,9 +464,9 @@ refuse(const SourceColumn *column, const SourceColumn *qi)
 		ERROR,
 		(errcode(ERRCODE_CHECK_VIOLATION),
 		 errmsg("kept column \"%s\" tells the quasi-identifier \"%s\"", column->name, qi->name),
-		 errdetail("Rows that agree in the one agree in the other, nearly all that can be compared: what is "
-				   "hidden of \"%s\" could be read beside it.",
-				   qi->name),
+		 errdetail(
+			 "Nearly all rows with equal values in one have equal values in the other, so a reader could find hidden values of \"%s\" from it.",
+			 qi->name),
 		 errhint("%s", kept_way_out(&column, 1, "Leave it out, or name it as a quasi-identifier."))));
 }
 

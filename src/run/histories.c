@@ -239,7 +239,7 @@ check_before(const Run *run, const SourceColumn *columns, int n)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("the rows that were published last have other columns than the publication now"),
 			 errdetail(
-				 "Whoever is held back is published as last time: with protect_successive the columns stay."),
+				 "Persons who are held back are published as last time, so with protect_successive the columns must stay."),
 			 errhint("Create the publication anew; or begin new histories: protect_successive => false, a "
 					 "refresh, and protect_successive => true.")));
 }

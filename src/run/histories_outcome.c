@@ -329,7 +329,7 @@ histories_settle(Run *run)
 			(errcode(ERRCODE_CHECK_VIOLATION),
 			 errmsg(
 				 "every possible release would leave somebody alone when compared with the releases before it"),
-			 errdetail("With everybody as published last the solver makes other classes."),
+			 errdetail("The solver makes other classes even of the rows as published last."),
 			 errhint("The definition may have changed: undo that, or create the publication anew.")));
 	}
 	return held == 0;

@@ -154,7 +154,7 @@ refuse_computed(const Source *source, const SourceColumn *column, AttrNumber att
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("kept column \"%s\" and the quasi-identifier \"%s\" are computed from one column",
 						column->name, source->qis[q].name),
-				 errdetail("What is hidden of \"%s\" could be read beside it, whole or in part.",
+				 errdetail("A reader could find hidden values of \"%s\" from it, whole or in part.",
 						   source->qis[q].name),
 				 errhint("%s", kept_way_out(&column, 1, "Leave it out, or name it as a quasi-identifier."))));
 }
@@ -216,14 +216,15 @@ look_for_names(Run *run)
 	if (n > 0)
 	{
 		run->may_name = name_list(found, n);
-		ereport(NOTICE,
-				(errmsg_plural("kept column %s may name persons", "kept columns %s may name persons", n,
-							   names.data),
-				 errdetail_plural(
-					 "It is called like a name, number or address of persons, or like free text.",
-					 "They are called like names, numbers or addresses of persons, or like free text.", n),
-				 errhint("Leave out or mask what names persons, or answer for it by allow_identifying. The "
-						 "label 'keep' says of a column that it names nobody.")));
+		ereport(
+			NOTICE,
+			(errmsg_plural("kept column %s may name persons", "kept columns %s may name persons", n,
+						   names.data),
+			 errdetail_plural(
+				 "It is called like a name, number or address of persons, or like free text.",
+				 "They are called like names, numbers or addresses of persons, or like free text.", n),
+			 errhint(
+				 "Leave out or mask columns that name persons. Label a column 'keep' if it names nobody; name it in allow_identifying if readers may know the persons.")));
 	}
 	pfree(names.data);
 	pfree(found);

@@ -137,7 +137,7 @@ known_columns_parse(const Source *source, int known_columns, int64 k, ArrayType 
 	}
 	if (known.most == 0 && known.nsets == 0)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("neither known_columns nor combinations says what somebody may know"),
+						errmsg("neither known_columns nor combinations is given"),
 						errhint("Say known_columns => 3, or name sets as in combinations => "
 								"'{\"age,zip\",\"zip,sex\"}'.")));
 	return known;

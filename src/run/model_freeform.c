@@ -240,7 +240,7 @@ check_request(Request *request)
 	if (request->k_column != NULL && options->method == KANON_FREEFORM_CONCEALMENT)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("method \"concealment\" takes no k_column"),
-				 errdetail("Its matches are not equally likely: no row could count on its own k."),
+				 errdetail("Its matches are not equally likely, so no row could count on its own k."),
 				 errhint("The other methods do.")));
 	check_privacy(request);
 	if (!request->seeded)

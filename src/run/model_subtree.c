@@ -55,7 +55,7 @@ check_request(Request *request)
 	if (strcmp(request->method, "bottom_up") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("sub-trees have no method \"bottom_up\""),
-				 errhint("Method 'optimal' never loses more, and is done sooner.")));
+				 errhint("Take method 'optimal': it never loses more, and ends sooner.")));
 	options->method = method_among(request, KANON_SUBTREE)->number;
 	options->scheme = word_among(request->scheme, "scheme", kanon_scheme_names, NULL);
 	options->class_column = -1;

@@ -65,8 +65,8 @@ model_find(const char *name)
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("solver \"%s\" cannot be published night after night", name),
-			 errdetail("Each release is drawn anew: whoever keeps several intersects them, or averages out "
-					   "what was drawn."),
+			 errdetail(
+				 "Each release is drawn anew: a reader who keeps several can intersect them, or average the noise out."),
 			 errhint("Publish one release by kanon_%s, and no other of the same rows.", name)));
 	return found(model, name, &others);
 }

@@ -227,7 +227,8 @@ check_contradictions(const ColumnNames *columns, const KanonMask *mask)
 		raise_contradiction(
 			kanon_meet(both, mask->always)
 				? psprintf("Column \"%s\" is in never and in always.", name)
-				: psprintf("Column \"%s\" is in never, but what is always suppressed takes it along.", name));
+				: psprintf("Column \"%s\" is in never, but goes with a column that is always suppressed.",
+						   name));
 	}
 	for (int i = 0; i < mask->nrules; i++)
 		if (mask->rules[i].kind == KANON_AT_MOST_ONE &&

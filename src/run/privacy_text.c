@@ -520,7 +520,7 @@ check_words(const PrivacyWords *words, const char *function)
 			if (words->l < 2)
 				ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 								errmsg("l of %s must be at least 2", function),
-								errhint("With l = 1 a class could say the same of all its members.")));
+								errhint("With l = 1 all members of a class may have the same value.")));
 			if (words->kind == PRIVACY_RECURSIVE_CL && (!(words->number > 0) || isinf(words->number)))
 				ereport(
 					ERROR,

@@ -355,7 +355,8 @@ shown_or_hint(ShownJson *json, const KanonCell *cells, const uint32 *pool)
 		FlushErrorState();
 		ereport(
 			ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("what a class shows is too long to be recorded"),
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("the cells of a class are too long to be recorded"),
 			 errdetail("As text the quasi-identifiers of one class can have 256 MB."),
 			 errhint("Publish a view that shortens the values: nobody outside knows any of that length.")));
 	}

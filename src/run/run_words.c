@@ -111,7 +111,10 @@ run_notice_empty(const Run *run, const KanonColumnMeasures *columns)
 void
 run_notice_rest(const Run *run)
 {
-	if (run->report.stopped)
+	if (run->report.stopped && (run->request->known_columns > 0 || run->request->combinations != NULL))
+		ereport(NOTICE, (errmsg("time was up: some cells stay empty that could be shown"),
+						 errhint("Raise time_limit.")));
+	else if (run->report.stopped)
 		ereport(
 			NOTICE,
 			(errmsg("time was up before all patterns were tried"),

@@ -348,11 +348,12 @@ stable_refuse_populations(const Request *request)
 		(privacy_find(request->privacy, PRIVACY_DELTA_PRESENCE) < 0 &&
 		 privacy_find(request->privacy, PRIVACY_PRESENCE) < 0 && !privacy_k_map(request->privacy)))
 		return;
-	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					errmsg("under rules about populations solver \"%s\" cannot keep unchanged rows together",
-						   request->model->name),
-					errdetail("Who of a population belongs to a class depends on all other classes."),
-					errhint("Take solver 'full_domain' or 'subtree', or say stable => false.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("under rules about populations solver \"%s\" cannot keep unchanged rows together",
+					request->model->name),
+			 errdetail("The persons of a population who belong to a class depend on all other classes."),
+			 errhint("Take solver 'full_domain' or 'subtree', or say stable => false.")));
 }
 
 /* Hierarchies may have changed: what the rows of a class do not have in common, it does not show. */
