@@ -70,7 +70,7 @@ SELECT size_from, size_to, source_classes, source_rows, target_classes, target_r
 
 -- numbers of every size, texts that HTML has no name for, documents that are no run's
 SELECT place, value, (regexp_match(kanon_page(jsonb_set(:'document', string_to_array(place, '.'), value::jsonb)), 'data-of=''' || place || ''' value=''[^'']*''>([^<]*)<'))[1] AS shown
-FROM unnest('{run.published_rows,run.gcp,columns.0.ncp,run.read_ms}'::text[]) place,
+FROM unnest('{run.published_rows,run.gcp,measures.3.number,run.read_ms}'::text[]) place,
     unnest('{-1234567,-0.5,0,0.00049,0.0005,0.0012,0.9994,0.9995,1,9.9999,10.5,999.4,1000,1e15,1e400,"null"}'::text[]) value;
 SELECT (regexp_match(kanon_page(jsonb_set(:'document', '{columns,0,column_name}', to_jsonb(name))), 'class=''label one''>(a[^z]*z)<'))[1] AS shown
 FROM unnest(ARRAY[E'a\u0001z', E'a\u007fz', E'a\u0085z', E'a\u00e4z', E'a\U0001f600z', E'a\t\nz', 'a"''&<>z']) name;

@@ -152,7 +152,7 @@ put_classes(Risk *risk)
 	risk_put(risk, "prosecutor_average", NULL, some ? (double) classes / risk->units : 0, some,
 			 "the same chance, averaged over all %s", risk->unit);
 	risk_put(risk, "prosecutor_share", NULL, some ? (double) atrisk / risk->units : 0, some,
-			 "share of %s whose chance of being picked is above %g", risk->unit, risk->threshold);
+			 "share of %s whose chance of being picked is above %g %%", risk->unit, 100 * risk->threshold);
 	if (!isnan(risk->sampling_fraction))
 		put_uniques(risk, sizes, n);
 }

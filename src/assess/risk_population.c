@@ -229,7 +229,7 @@ put_population(Matching *matching)
 		"the same chance, averaged over the population's persons or the relation's %s, whichever is more",
 		risk->unit);
 	risk_put(risk, "journalist_share", NULL, some ? (double) atrisk / risk->units : 0, some,
-			 "share of %s whose chance of being picked is above %g", risk->unit, risk->threshold);
+			 "share of %s whose chance of being picked is above %g %%", risk->unit, 100 * risk->threshold);
 	risk_put(risk, "marketer", NULL, some ? expected / risk->units : 0, some,
 			 "share of %s that linking the relation with the population is expected to get right",
 			 risk->unit);

@@ -120,7 +120,7 @@ put_risks(const Risk *risk, const char *prefix, const double *risks, const int64
 	risk_put(risk, psprintf("%s_average", prefix), NULL, all > 0 ? expected / all : 0, all > 0,
 			 "the same chance, averaged over all rows: the global risk");
 	risk_put(risk, psprintf("%s_share", prefix), NULL, all > 0 ? above / all : 0, all > 0,
-			 "share of rows whose chance of being picked is above %g", risk->threshold);
+			 "share of rows whose chance of being picked is above %g %%", 100 * risk->threshold);
 	risk_put(risk, psprintf("%s_expected", prefix), NULL, expected, true,
 			 "rows that are expected to be found: the sum of that chance");
 }
