@@ -67,6 +67,12 @@ CREATE TABLE codes AS SELECT 1 AS a, left('A123456789', n) AS w, 'A00000' || n %
 SELECT FROM kanon_pattern_guided('codes', 'code_parts', '{a}', 2, keep => '{w}', mask => '{"w": {"partial": [2, 2]}}');
 SELECT w, count(*) FROM code_parts GROUP BY 1 ORDER BY 1;
 SELECT try($$ kanon_pattern_guided('codes', 'no', '{a}', 2, keep => '{c}', mask => '{"c": {"partial": [2, 4]}}') $$);
+-- and its hint leads out
+SELECT FROM kanon_pattern_guided('codes', 'no', '{a}', 2, keep => '{c}', mask => '{"c": {"partial": [2, 1]}}');
+SELECT min(c) FROM no;
+DROP TABLE no;
+CREATE VIEW short_codes AS SELECT a, left(c, 3) AS c FROM codes;
+SELECT try($$ kanon_pattern_guided('short_codes', 'no', '{a}', 2, keep => '{c}', mask => '{"c": {"partial": [1, 1]}}') $$);
 SELECT try($$ kanon_pattern_guided('codes', 'code_parts_2', '{a}', 2, keep => '{c}', mask => '{"c": {"partial": [1, 2]}}') $$);
 SELECT DISTINCT c FROM code_parts_2 ORDER BY 1;
 -- a type that is text without a cast has parts, which are text

@@ -182,7 +182,7 @@ part(Mask *mask, Datum value)
 		end = clip(text, length, characters - mask->last, bits < 0x80);
 	}
 	else
-		mask->hidden = true;
+		mask->longest = Max(mask->longest, characters);
 	shown = palloc(VARHDRSZ + begin + stars + length - end);
 	SET_VARSIZE(shown, VARHDRSZ + begin + stars + length - end);
 	memcpy(VARDATA(shown), text, begin);
@@ -534,15 +534,20 @@ masks_count(Masks *masks, int64 rows)
 static void
 raise_too_much(const Mask *mask)
 {
+	int room = Max(Min(mask->longest / 2, mask->longest - LEAST_HIDDEN), 0);
+	int first = Min(mask->first, (room + 1) / 2);
+
 	ereport(ERROR,
 			(errcode(ERRCODE_CHECK_VIOLATION),
 			 errmsg("\"partial\" of column \"%s\" in mask would show too much", mask->column->name),
 			 errdetail("At least half of a text stays hidden, and at least %d characters; no text of the "
 					   "column is long enough for %d at the beginning and %d at the end.",
 					   LEAST_HIDDEN, mask->first, mask->last),
-			 errhint("Show less, such as '{\"%s\": {\"partial\": [%d, %d]}}', or mask it whole by "
-					 "{\"pseudonym\": \"release\"}.",
-					 mask->column->name, mask->first / 2, mask->last / 2)));
+			 room > 0
+				 ? errhint("Show less: '{\"%s\": {\"partial\": [%d, %d]}}', or mask it whole by "
+						   "{\"pseudonym\": \"release\"}.",
+						   mask->column->name, first, Min(mask->last, room - first))
+				 : errhint("Mask it whole: '{\"%s\": {\"pseudonym\": \"release\"}}'.", mask->column->name)));
 }
 
 void
@@ -560,7 +565,7 @@ masks_end(Masks *masks)
 			mask_key_end(masks, mask);
 		if (mask != NULL && mask->kind == MASK_ANON)
 			mask_anon_end(mask);
-		if (mask != NULL && mask->kind == MASK_PARTIAL && mask->hidden && !mask->shows)
+		if (mask != NULL && mask->kind == MASK_PARTIAL && mask->longest > 0 && !mask->shows)
 			raise_too_much(mask);
 		if (masks->spelling != NULL && masks->spelling[i] != NULL)
 			spelling_end(masks->spelling[i]);

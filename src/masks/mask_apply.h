@@ -76,7 +76,7 @@ typedef struct Mask
 	int first;    /* characters that are shown */
 	int last;
 	bool shows;  /* a text was long enough to show some of it */
-	bool hidden; /* or none of it: too much would be shown */
+	int longest; /* characters of the longest text that was too short, or 0 */
 	Datum constant;
 	bool isnull;
 	Expr *expression;  /* of kept columns, by their places */

@@ -34,7 +34,7 @@ check_rows(const Request *request, const Release *release, const Release *before
 				 errmsg("the release has fewer rows than min_rows of the publication"),
 				 errdetail("It has " INT64_FORMAT ", min_rows is " INT64_FORMAT ".", release->row_count,
 						   request->min_rows),
-				 errhint("Look at the source. min_rows is 1 where nothing is said, 0 lets a release be "
+				 errhint("Look at the source, or lower min_rows: 1 is the default, 0 lets a release be "
 						 "empty.")));
 	if (before == NULL || before->row_count <= 0)
 		return;

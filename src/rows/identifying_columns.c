@@ -469,7 +469,7 @@ char *
 kept_way_out(const SourceColumn *const *columns, int n, const char *sentence)
 {
 	StringInfoData hint;
-	bool integers = false, times = false;
+	bool integers = false, fractions = false, times = false;
 
 	initStringInfo(&hint);
 	appendStringInfo(&hint, "%s Or mask it: mask => '{", sentence);
@@ -478,6 +478,7 @@ kept_way_out(const SourceColumn *const *columns, int n, const char *sentence)
 		Oid base = getBaseType(columns[i]->type);
 
 		integers = integers || base == INT2OID || base == INT4OID || base == INT8OID;
+		fractions = fractions || base == NUMERICOID || base == FLOAT4OID || base == FLOAT8OID;
 		times = times || base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID;
 		appendStringInfo(&hint, "%s\"%s\": %s", i > 0 ? ", " : "", columns[i]->name,
 						 mask_fitting(columns[i]));
@@ -485,6 +486,8 @@ kept_way_out(const SourceColumn *const *columns, int n, const char *sentence)
 	appendStringInfoString(&hint, "}'.");
 	if (integers)
 		appendStringInfoString(&hint, " A whole number that is measured can be rounded: {\"round\": 100}.");
+	if (fractions)
+		appendStringInfoString(&hint, " A larger step, such as {\"round\": 100}, hides more of a number.");
 	if (times)
 		appendStringInfoString(&hint, " A date is coarsened as a quasi-identifier with a hierarchy.");
 	appendStringInfoString(&hint,

@@ -55,7 +55,7 @@ method_of(const char *word, int64 k)
 						errmsg("method \"%s\" is not known", excerpt(word)),
 						errhint("%s", nearest_hint(&nearest, psprintf("Known: %s.", known.data)))));
 	}
-	refuse_other_k(method, k, "'forest' has a proven factor for every k.");
+	refuse_other_k(method, k, "Take 'forest', which has a proven factor for every k.");
 	return (Method){.name = method->name, .solve = method->solve};
 }
 

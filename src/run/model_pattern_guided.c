@@ -133,7 +133,7 @@ choose_solver(Request *request)
 {
 	const KanonMethod *method = method_among(request, KANON_PATTERN_GUIDED);
 
-	refuse_other_k(method, request->k, "'ilp' proves its optimum for every k.");
+	refuse_other_k(method, request->k, "Take 'ilp', which proves its optimum for every k.");
 	stable_refuse_populations(request);
 	request->solve = method->solve;
 	if (few_are_known(request))
