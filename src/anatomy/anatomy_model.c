@@ -166,7 +166,7 @@ check_l(Run *run)
 	if (allows(rows, request->l))
 		return;
 	ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
-					errmsg("a value of column \"%s\" is in more than one of %d rows",
+					errmsg("a value of column \"%s\" is too frequent for an l of %d",
 						   run->source->qis[0].name, run->request->l),
 					errdetail("One value is in " INT64_FORMAT
 							  " of %u rows, which allows an l of at most " INT64_FORMAT ".",

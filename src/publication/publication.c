@@ -196,21 +196,25 @@ joins_releases(const KanonPublication *publication)
 void
 definition_tell(const KanonPublication *publication)
 {
+	static const char *const keep_one = "Let no reader keep more than one release.";
+	bool stays = model_find(publication->solver)->near != NULL;
+
 	if (!publication->stable)
 		ereport(
 			WARNING,
 			(errmsg("unchanged rows of publication %s may change their company", publication->name),
 			 errdetail(
 				 "A reader who keeps two releases and knows a person's class in both has to choose only among the persons who are in both classes."),
-			 errhint("stable => true keeps unchanged rows together.")));
+			 stays ? errhint("stable => true keeps unchanged rows together.") : errhint("%s", keep_one)));
 	if (!publication->protect_successive)
 		ereport(
 			NOTICE,
 			(errmsg("readers who keep releases of publication %s can tell what changes", publication->name),
 			 errdetail(
 				 "The difference of two releases is the rows that came, left or changed, each with its class and kept values."),
-			 errhint("protect_successive => true looks after these rows; kanon_publication_status tells "
-					 "the smallest difference.")));
+			 stays ? errhint("protect_successive => true looks after these rows; kanon_publication_status "
+							 "tells the smallest difference.")
+				   : errhint("%s", keep_one)));
 	if (joins_releases(publication))
 		ereport(
 			NOTICE,

@@ -241,7 +241,7 @@ check_request(Request *request)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("method \"concealment\" takes no k_column"),
 				 errdetail("Its matches are not equally likely, so no row could count on its own k."),
-				 errhint("The other methods do.")));
+				 errhint("Take another method, such as 'sort_greedy'.")));
 	check_privacy(request);
 	if (!request->seeded)
 	{

@@ -257,9 +257,12 @@ core_rule(const Privacy *privacy, int r, int of, const RowTypes *types, KanonPri
 				taxonomy_read(&privacy->hierarchy[r], types, (int) (column - types->source->qis), border);
 	}
 	if (words->kind == PRIVACY_SUBJECT && types->grouped[types->source->nqis + rule->column].has_null)
-		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-						errmsg("column \"%s\" of persons contains NULL", column->name),
-						errhint("Every row needs its person.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("column \"%s\" of persons contains NULL", column->name),
+			 errhint(
+				 "Every row needs its person: use a view that leaves the other rows out or numbers them.")));
 }
 
 /* What the whole table, as one class, attains: no release has a class that is better everywhere. */
