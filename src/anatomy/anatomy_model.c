@@ -293,8 +293,8 @@ record_tables(Run *run)
 	run->record.options =
 		DirectFunctionCall2(jsonb_concat, run->record.options, arguments_json(run->request));
 	run->record.beside_oid = own->targets.sensitive->relid;
-	run->number = run_record_classless(run->schema, &run->record, run->source, 1, &run->report, NAN, 0,
-									   "anatomy", measures_json(run));
+	run->number = run_record_classless(run->schema, &run->record, run->source, &run->report,
+									   &(ClasslessRun){1, NAN, 0, "anatomy", measures_json(run)});
 	words = run_words(run, promise_text(run));
 	comments_write(run->target, run->source, words);
 	comments_write(own->targets.sensitive, run->source, words);

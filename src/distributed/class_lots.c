@@ -95,8 +95,7 @@ find_split_types(Split *split, Border *border)
 
 /* The places of all of these types' rows are looked at, and nothing else of them. */
 static void
-find_thresholds(Split *split, const Source *source, const char *schema, const char *of_row, const char *lot,
-				Border *border)
+find_thresholds(Split *split, const Source *source, const LotWords *words, Border *border)
 {
 	StringInfoData sql;
 	Gate *gate;
@@ -110,8 +109,8 @@ find_thresholds(Split *split, const Source *source, const char *schema, const ch
 	appendStringInfo(&sql,
 					 "SELECT %s, %s FROM %s WHERE %s OPERATOR(pg_catalog.=) ANY (%s::pg_catalog.int8[])"
 					 " ORDER BY 1, 2",
-					 of_row, lot, source->name, of_row,
-					 citus_send_numbers(schema, split->hashes, (int) split->n));
+					 words->of_row, words->lot, source->name, words->of_row,
+					 citus_send_numbers(words->schema, split->hashes, (int) split->n));
 	border_charge(border, CITUS_NUMBER * split->n, 0);
 	gate = gate_create(source->name, source->relid, 2);
 	gate_computed(gate, "type", INT8OID);
@@ -122,8 +121,8 @@ find_thresholds(Split *split, const Source *source, const char *schema, const ch
 }
 
 bool
-divide_types(const Source *source, const char *schema, const KanonRelease *release, const int64 *hash,
-			 const char *of_row, const char *lot, int64 *low, int64 *high, Border *border)
+divide_types(const Source *source, const LotWords *words, const KanonRelease *release, const int64 *hash,
+			 int64 *low, int64 *high, Border *border)
 {
 	Split split = {.release = release, .hash = hash, .low = low, .high = high};
 
@@ -134,7 +133,7 @@ divide_types(const Source *source, const char *schema, const KanonRelease *relea
 	}
 	find_split_types(&split, border);
 	if (split.n > 0)
-		find_thresholds(&split, source, schema, of_row, lot, border);
+		find_thresholds(&split, source, words, border);
 	border_pfree(border, split.flows);
 	border_pfree(border, split.hashes);
 	return split.n > 0;

@@ -8,14 +8,20 @@
 #include "host/border.h"
 #include "rows/source.h"
 
+/* How a query tells rows that were set aside. */
+typedef struct LotWords
+{
+	const char *schema; /* of a table that is there meanwhile */
+	const char *of_row; /* the hash of a row's type */
+	const char *lot;    /* a row's lot */
+} LotWords;
+
 /*
  * The least and largest lot, low[] and high[], of the rows of each flow, so that each class takes just the rows that
- * the release says; of a type that goes to one class these are all lots.  hash: [types], which all
- * differ; schema: of a table that is there meanwhile; of_row: how a query says the hash of the type of a row that was set aside, and lot, its lot.  Is
+ * the release says; of a type that goes to one class these are all lots.  hash: [types], which all differ.  Is
  * any type divided?
  */
-extern bool divide_types(const Source *source, const char *schema, const KanonRelease *release,
-						 const int64 *hash, const char *of_row, const char *lot, int64 *low, int64 *high,
-						 Border *border);
+extern bool divide_types(const Source *source, const LotWords *words, const KanonRelease *release,
+						 const int64 *hash, int64 *low, int64 *high, Border *border);
 
 #endif

@@ -579,9 +579,9 @@ prepare_mapping(Spread *spread)
 	find_hashes(spread);
 	spread->low = border_palloc(spread->border, sizeof(int64) * Max(release->nflows, 1));
 	spread->high = border_palloc(spread->border, sizeof(int64) * Max(release->nflows, 1));
-	spread->splits =
-		divide_types(types->source, spread->target->schema, release, spread->hash, hash_of_row(spread, ""),
-					 lot_of_row(spread, ""), spread->low, spread->high, spread->border);
+	spread->splits = divide_types(
+		types->source, &(LotWords){spread->target->schema, hash_of_row(spread, ""), lot_of_row(spread, "")},
+		release, spread->hash, spread->low, spread->high, spread->border);
 	if (types->source->staged_packed)
 		spread->lookup = lookup_create(release, spread->hash, spread->low, spread->border);
 	spread->before = spread->lookup != NULL ? before_looked_up : before_joined;

@@ -387,8 +387,9 @@ record_sets(Run *run)
 	const SetRun *own = run->request->own;
 
 	run->number =
-		run_record_classless(run->schema, &run->record, run->source, Max(own->problem.k, 1), &run->report,
-							 own->measures.ncp, own->measures.suppressed, "transactions", measures_json(run));
+		run_record_classless(run->schema, &run->record, run->source, &run->report,
+							 &(ClasslessRun){Max(own->problem.k, 1), own->measures.ncp,
+											 own->measures.suppressed, "transactions", measures_json(run)});
 	comments_write(run->target, run->source, run_words(run, promise_text(run->request)));
 }
 

@@ -151,8 +151,9 @@ record_rows(Run *run)
 								 {"rows", INT8OID, Int64GetDatum(own->points->n)},
 								 {"t", INT8OID, Int64GetDatum(own->t)}};
 
-	run->number = run_record_classless(run->schema, &run->record, run->source, 1, &run->report, NAN, 0,
-									   "mechanism", recorded_options(measures, lengthof(measures)));
+	run->number = run_record_classless(
+		run->schema, &run->record, run->source, &run->report,
+		&(ClasslessRun){1, NAN, 0, "mechanism", recorded_options(measures, lengthof(measures))});
 	comments_write(run->target, run->source, run_words(run, promise));
 }
 

@@ -265,8 +265,8 @@ record_rows(Run *run)
 	const MadeRun *own = run->request->own;
 	const char *promise = promise_text(run);
 
-	run->number = run_record_classless(run->schema, &run->record, run->source, 1, &run->report, NAN, 0,
-									   "mechanism", measures_json(run));
+	run->number = run_record_classless(run->schema, &run->record, run->source, &run->report,
+									   &(ClasslessRun){1, NAN, 0, "mechanism", measures_json(run)});
 	/* what it takes to estimate counts */
 	if (is_alpha_beta(run))
 		promise = psprintf("%s; alpha %.17g, beta %.17g, domain " UINT64_FORMAT, promise, own->with.alpha,

@@ -447,9 +447,8 @@ run_record(Oid schema, int64 run, const RunRecord *record, const RowTypes *types
 
 /* No quasi-identifiers that show something else, no row types, no classes. */
 int64
-run_record_classless(Oid schema, const RunRecord *record, const Source *source, int64 k,
-					 const KanonReport *report, double ncp, int64 suppressed, const char *column,
-					 Datum measures)
+run_record_classless(Oid schema, const RunRecord *record, const Source *source, const KanonReport *report,
+					 const ClasslessRun *classless)
 {
 	static const char *const none[] = {"size_from", "source_size_classes", "source_size_rows",
 									   "target_size_classes", "target_size_rows"};
@@ -459,20 +458,20 @@ run_record_classless(Oid schema, const RunRecord *record, const Source *source, 
 	int64 run = next_run(schema);
 
 	record_open(&table, schema, "kanon_run");
-	set_run(&table, run, record, source, k);
+	set_run(&table, run, record, source, classless->k);
 	record_set(&table, "quasi_identifiers", Int32GetDatum(0), false);
 	for (int i = 0; i < lengthof(none); i++)
 		record_set_int8s(&table, none[i], NULL, 0);
 	for (int i = 0; i < lengthof(zero); i++)
 		record_set_int8(&table, zero[i], 0, false);
-	record_set_int8(&table, "suppressed_cells", suppressed, false);
+	record_set_int8(&table, "suppressed_cells", classless->suppressed, false);
 	record_set_float8(&table, "cost", report->cost, false);
 	record_set_float8(&table, "lower_bound", report->lower_bound, unbounded);
 	record_set_float8(&table, "gap", unbounded ? 0 : report_gap(report), unbounded);
 	record_set(&table, "proven", BoolGetDatum(report->proven), false);
 	record_set_int8(&table, "nodes", report->nodes, false);
-	record_set_float8(&table, "ncp", ncp, isnan(ncp));
-	record_set(&table, column, measures, false);
+	record_set_float8(&table, "ncp", classless->ncp, isnan(classless->ncp));
+	record_set(&table, classless->column, classless->measures, false);
 	record_insert(&table);
 	record_close(&table);
 	return run;

@@ -81,13 +81,19 @@ extern void sizes_of_types(RunSizes *sizes, const KanonColumn *columns, int nqis
 extern void sizes_of_classes(RunSizes *sizes, const Source *source, const KanonProblem *problem,
 							 const KanonRelease *release);
 
-/*
- * The same of a run without row types, whose measures are a JSON object in a column of
- * their own; source: the columns that were kept; ncp NaN: nothing is measured so.
- */
-extern int64 run_record_classless(Oid schema, const RunRecord *record, const Source *source, int64 k,
-								  const KanonReport *report, double ncp, int64 suppressed, const char *column,
-								  Datum measures);
+/* What the record has of a run without row types. */
+typedef struct ClasslessRun
+{
+	int64 k;
+	double ncp; /* NaN: nothing is measured so */
+	int64 suppressed;
+	const char *column; /* which has */
+	Datum measures;     /* as a JSON object */
+} ClasslessRun;
+
+/* source: the columns that were kept */
+extern int64 run_record_classless(Oid schema, const RunRecord *record, const Source *source,
+								  const KanonReport *report, const ClasslessRun *classless);
 
 /* {"name": value, ...} for the record.  Only what never holds data values may be given (names are none). */
 typedef struct RecordedOption

@@ -333,7 +333,8 @@ prices_choose(void **state)
 		optimum = report.cost / all.unit;
 		kanon_instances_grid(problem, &chosen);
 		assert_int_equal(ilp_greedy(problem, &chosen, NULL, &greedy, &report), KANON_OK);
-		status = improve_priced(problem, &greedy, most, 1, &chosen, &first, &model, &prices, NULL, &watch);
+		status = improve_priced(problem, &greedy, most, 1,
+								&(PricedInto){&chosen, &first, &model, &prices, NULL}, &watch);
 		if (status == KANON_OK)
 		{
 			assert_true(prices.bound <= optimum + 1e-6);
@@ -413,9 +414,9 @@ rows_to_spare(void **state)
 		kanon_pace_limit(&watch, problem, "test");
 		kanon_instances_grid(problem, &chosen);
 		assert_int_equal(ilp_greedy(problem, &chosen, NULL, &greedy, &report), KANON_OK);
-		assert_int_equal(
-			improve_priced(problem, &greedy, 1000000, 1, &chosen, &first, &model, &prices, NULL, &watch),
-			KANON_OK);
+		assert_int_equal(improve_priced(problem, &greedy, 1000000, 1,
+										&(PricedInto){&chosen, &first, &model, &prices, NULL}, &watch),
+						 KANON_OK);
 		for (uint32_t f = 0; f < first; f++)
 		{
 			int64_t listed = rows_listed(problem, &chosen, f, false);
@@ -472,9 +473,9 @@ cuts_in_a_box(void **state)
 		optimum = report.cost / all.unit;
 		kanon_instances_grid(problem, &chosen);
 		assert_int_equal(ilp_greedy(problem, &chosen, NULL, &greedy, &report), KANON_OK);
-		assert_int_equal(
-			improve_priced(problem, &greedy, 1000000, 1, &chosen, &first, &model, &prices, &box, &watch),
-			KANON_OK);
+		assert_int_equal(improve_priced(problem, &greedy, 1000000, 1,
+										&(PricedInto){&chosen, &first, &model, &prices, &box}, &watch),
+						 KANON_OK);
 		relaxed = prices.bound;
 		assert_non_null(box.low);
 		left_out += all.n - first;
@@ -582,7 +583,7 @@ search_large(const IlpModel *model, const double *g, double work, double *cost, 
 	KanonPace pace = {.env = model->env, .phase = "test", .rows_left = -1};
 
 	open->n = 0;
-	return ilp_search(model, 5, work, 0, -INFINITY, g, cost, open, &pace);
+	return ilp_search(model, &(SearchPlan){5, work, 0, -INFINITY, g}, cost, open, &pace);
 }
 
 /*

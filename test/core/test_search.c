@@ -28,7 +28,8 @@ search(const IlpModel *model, uint64_t seed, double work, double parts, KanonPac
 	size_t nflows;
 
 	open->n = 0;
-	assert_int_equal(ilp_search(model, seed, work, parts, -INFINITY, NULL, &cost, open, watch), KANON_OK);
+	assert_int_equal(ilp_search(model, &(SearchPlan){seed, work, parts, -INFINITY, NULL}, &cost, open, watch),
+					 KANON_OK);
 	assert_int_equal(ilp_assign(model, open, &assigned, NULL, &nflows, watch), KANON_OK);
 	assert_true(fabs(assigned - cost) < 1e-6);
 	return cost;
@@ -80,9 +81,9 @@ keeps_the_best(void **state)
 			double early = INFINITY;
 
 			open.n = 0;
-			assert_int_equal(
-				ilp_search(&model, 1 + (uint64_t) table, 4e5, 0, optimum, NULL, &early, &open, &watch),
-				KANON_OK);
+			assert_int_equal(ilp_search(&model, &(SearchPlan){1 + (uint64_t) table, 4e5, 0, optimum, NULL},
+										&early, &open, &watch),
+							 KANON_OK);
 			assert_true(early <= optimum + 1e-6);
 		}
 		for (int w = 0; w < 3; w++)
@@ -139,24 +140,28 @@ merges_what_was_used(void **state)
 		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
 		model.base = 5;
 		assert_int_equal(ilp_lagrange(&model, ilp_model_ceiling(&model), 300, &prices, &watch), KANON_OK);
-		assert_int_equal(ilp_search_merged(&model, 1, 3e6, 0, -INFINITY, prices.g, &cost, &open, &watch),
-						 KANON_OK);
+		assert_int_equal(
+			ilp_search_merged(&model, &(SearchPlan){1, 3e6, 0, -INFINITY, prices.g}, &cost, &open, &watch),
+			KANON_OK);
 		assert_int_equal(ilp_assign(&model, &open, &assigned, NULL, &nflows, &watch), KANON_OK);
 		assert_true(fabs(assigned - cost) < 1e-6);
 		assert_true(cost >= prices.bound - 1e-6);
-		assert_int_equal(ilp_search_merged(&model, 1, 3e6, 0, -INFINITY, prices.g, &same, &again, &watch),
-						 KANON_OK);
+		assert_int_equal(
+			ilp_search_merged(&model, &(SearchPlan){1, 3e6, 0, -INFINITY, prices.g}, &same, &again, &watch),
+			KANON_OK);
 		assert_true(same == cost);
 		assert_int_equal(again.n, open.n);
 		assert_memory_equal(again.v, open.v, open.n * sizeof(*open.v));
 		sum += cost;
 		/* a cost that is good enough ends them */
-		assert_int_equal(ilp_search_merged(&model, 1, 3e6, 0, cost, prices.g, &same, &again, &watch),
-						 KANON_OK);
+		assert_int_equal(
+			ilp_search_merged(&model, &(SearchPlan){1, 3e6, 0, cost, prices.g}, &same, &again, &watch),
+			KANON_OK);
 		assert_true(same <= cost + 1e-6);
 		/* time, too: a microsecond goes by with each look at it */
 		watch.deadline = host.env.now(host.env.arg) + 2e-5;
-		assert_int_equal(ilp_search_merged(&model, 1, 1e15, 1e15, -INFINITY, prices.g, &same, &again, &watch),
+		assert_int_equal(ilp_search_merged(&model, &(SearchPlan){1, 1e15, 1e15, -INFINITY, prices.g}, &same,
+										   &again, &watch),
 						 KANON_OK);
 		assert_true(host.env.now(host.env.arg) < watch.deadline + 1e-4);
 		assert_int_equal(ilp_assign(&model, &again, &assigned, NULL, &nflows, &watch), KANON_OK);
@@ -222,9 +227,10 @@ many_rows_rest(void **state)
 		{
 			found++;
 			open.n = 0;
-			assert_int_equal(
-				ilp_search(&model, 1 + (uint64_t) table, 1e6, 0, report.cost, NULL, &early, &open, &watch),
-				KANON_OK);
+			assert_int_equal(ilp_search(&model,
+										&(SearchPlan){1 + (uint64_t) table, 1e6, 0, report.cost, NULL},
+										&early, &open, &watch),
+							 KANON_OK);
 			assert_true(early <= report.cost + 1e-6);
 		}
 		kanon_free(&host.env, open.v);

@@ -56,8 +56,10 @@ search_one(const KanonProblem *problem, const KanonInstances *instances, const K
 	KanonReport report;
 	double cost;
 
-	assert_int_equal(
-		kanon_search_ruled(problem, instances, start, NULL, moves, target, &cost, &release, pace), KANON_OK);
+	assert_int_equal(kanon_search_ruled(problem, instances, start,
+										&(SearchPlan){.work = moves, .target = target}, &cost, &release,
+										pace),
+					 KANON_OK);
 	if (cost < INFINITY)
 	{
 		assert_int_equal(kanon_release_finish(problem, &release, &report), KANON_OK);
@@ -191,8 +193,8 @@ price_one(int i, size_t most, double limit, uint64_t refuse_at)
 	kanon_pace_limit(&pace, problem, "test");
 	host.allocations = 0;
 	host.refuse_at = refuse_at;
-	status = improve_priced(problem, &greedy, most, i % 4 == 0 ? 0.2 : 1, &chosen, &first, &model, &prices,
-							NULL, &pace);
+	status = improve_priced(problem, &greedy, most, i % 4 == 0 ? 0.2 : 1,
+							&(PricedInto){&chosen, &first, &model, &prices, NULL}, &pace);
 	reached = host.allocations >= refuse_at;
 	assert_true(status == KANON_OK || status == KANON_TOO_LARGE ||
 				(refuse_at > 0 && status == KANON_NO_MEMORY));

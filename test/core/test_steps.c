@@ -192,8 +192,10 @@ bounds_and_searches(void **state)
 			KanonFlow *flows;
 			size_t nflows;
 
-			assert_int_equal(ilp_search(model, (uint64_t) (i + again), 600 << 2 * again, 0, -INFINITY,
-										again % 2 == 0 ? prices.g : NULL, &found, &open, &steps.pace),
+			assert_int_equal(ilp_search(model,
+										&(SearchPlan){(uint64_t) (i + again), 600 << 2 * again, 0, -INFINITY,
+													  again % 2 == 0 ? prices.g : NULL},
+										&found, &open, &steps.pace),
 							 KANON_OK);
 			assert_int_equal(ilp_assign(model, &open, &assigned, &flows, &nflows, &steps.pace), KANON_OK);
 			assert_true(fabs(assigned - found) <= 1e-9 * (1 + found));

@@ -280,7 +280,8 @@ find_graph(Check *check, int64_t k, int known, bool likely, KanonFreeformFacts *
 	/* every record k rows, every row k records, no pair twice */
 	if (status == KANON_OK && likely)
 		status = kanon_freeform_regular(check->problem, check->release, k, check->problem->freeform != NULL,
-										check->start, check->type, &check->pace, NULL, &facts->regular);
+										(FreeformMatches){check->start, check->type}, &check->pace, NULL,
+										&facts->regular);
 	facts->too_large = KANON_FACT_REGULAR;
 	if (status == KANON_OK && known >= 0)
 	{

@@ -316,15 +316,14 @@ block(Flow *f, int64_t *needed)
 
 KanonStatus
 kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release, int64_t k, bool own,
-					   const size_t *start, const uint32_t *type, KanonPace *pace, int64_t *flow,
-					   bool *regular)
+					   FreeformMatches matches, KanonPace *pace, int64_t *flow, bool *regular)
 {
 	Flow f = {.scratch = {.env = problem->env},
 			  .problem = problem,
 			  .release = release,
 			  .pace = pace,
-			  .start = start,
-			  .type = type};
+			  .start = matches.start,
+			  .type = matches.type};
 	KanonStatus status = flow_open(&f);
 	int64_t needed;
 
@@ -338,7 +337,7 @@ kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release,
 		if (status == KANON_OK && *regular)
 			status = block(&f, &needed);
 	}
-	for (size_t a = 0; status == KANON_OK && flow != NULL && a < start[release->nclasses]; a++)
+	for (size_t a = 0; status == KANON_OK && flow != NULL && a < matches.start[release->nclasses]; a++)
 		flow[a] = f.flow[a];
 	kanon_scratch_free(&f.scratch);
 	return status;

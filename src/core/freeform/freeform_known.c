@@ -125,8 +125,8 @@ assign(Known *w, bool *found)
 	KanonStatus status = flow != NULL && next_row != NULL ? KANON_OK : KANON_NO_MEMORY;
 
 	if (status == KANON_OK)
-		status =
-			kanon_freeform_regular(w->problem, w->release, 1, false, w->start, w->type, w->pace, flow, found);
+		status = kanon_freeform_regular(w->problem, w->release, 1, false,
+										(FreeformMatches){w->start, w->type}, w->pace, flow, found);
 	if (status == KANON_OK && *found)
 	{
 		memcpy(next_row, w->row_from, w->problem->ntypes * sizeof(uint32_t));

@@ -238,15 +238,22 @@ extern KanonStatus freeform_matching(FreeformWork *work, FreeformRandom *random,
 /* Fills graph->given. */
 extern KanonStatus freeform_draw(FreeformWork *work, KanonFreeformGraph *graph);
 
+/* What may match: class i with the row types type[start[i]..start[i + 1]). */
+typedef struct FreeformMatches
+{
+	const size_t *start;
+	const uint32_t *type;
+} FreeformMatches;
+
 /*
  * freeform_flow.c: is there a graph in which each of as many records as rows has
- * exactly k, among the matches of class i with type[start[i]..start[i + 1])?  own: can
+ * exactly k, among these matches?  own: can
  * the rows' own ks be kept (graph.h)?  flow: NULL, or [start[nclasses]] how often each
  * is used.  KANON_TOO_LARGE where own ks have no common multiple to count with.
  */
 extern KanonStatus kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release, int64_t k,
-										  bool own, const size_t *start, const uint32_t *type,
-										  KanonPace *pace, int64_t *flow, bool *regular);
+										  bool own, FreeformMatches matches, KanonPace *pace, int64_t *flow,
+										  bool *regular);
 
 /*
  * freeform_known.c: the fewest records that can be a row's own for somebody who knows

@@ -65,7 +65,9 @@ typedef struct Values
 	uint32_t *count;    /* [distinct] values of level 0 below it */
 	double *low;        /* [distinct] halves of the numbers below it */
 	double *high;
-	bool *endless; /* [distinct] NULL, not-a-number or an infinity is below it */
+	bool *endless;   /* [distinct] NULL, not-a-number or an infinity is below it */
+	double distinct; /* of the whole column, and */
+	double range;    /* half that of its finite numbers */
 } Values;
 
 /* The values of a quasi-identifier. */
@@ -117,31 +119,30 @@ gather(const KanonColumn *base, const KanonColumn *column, Values *values)
 	}
 }
 
-/* The whole column: distinct values, and half the range of its finite numbers. */
 static void
-whole_column(const KanonColumn *base, const Values *values, double *distinct, double *range)
+whole_column(const KanonColumn *base, Values *values)
 {
 	double low = INFINITY, high = -INFINITY;
 
-	*distinct = 0;
+	values->distinct = 0;
 	for (uint32_t v = 0; v < base->distinct; v++)
 	{
 		if (values->type[v] == UINT32_MAX)
 			continue;
-		*distinct += 1;
+		values->distinct += 1;
 		if (base->number != NULL && isfinite(base->number[v]))
 		{
 			low = fmin(low, base->number[v] / 2);
 			high = fmax(high, base->number[v] / 2);
 		}
 	}
-	*range = high > low ? high - low : 0;
+	values->range = high > low ? high - low : 0;
 }
 
 /* What a cell with that value still says, 0 .. 1. */
 static double
 kept_share(const Metric *metric, const Lattice *lattice, int q, int level, bool numerical,
-		   const Values *values, uint32_t g, double distinct, double range)
+		   const Values *values, uint32_t g)
 {
 	if (metric->kind == KANON_METRIC_PRECISION)
 		return 1 - (double) level / lattice->height[q];
@@ -150,8 +151,10 @@ kept_share(const Metric *metric, const Lattice *lattice, int q, int level, bool 
 	if (values->count[g] <= 1)
 		return 1;
 	if (numerical)
-		return values->endless[g] || range == 0 ? 0 : 1 - fmin((values->high[g] - values->low[g]) / range, 1);
-	return 1 - (values->count[g] - 1) / (distinct - 1);
+		return values->endless[g] || values->range == 0
+				   ? 0
+				   : 1 - fmin((values->high[g] - values->low[g]) / values->range, 1);
+	return 1 - (values->count[g] - 1) / (values->distinct - 1);
 }
 
 /* One level of a quasi-identifier; the level below it is done. */
@@ -163,7 +166,6 @@ add_level(const KanonProblem *problem, const Lattice *lattice, int q, int level,
 	const KanonColumn *base = &problem->columns[lattice->first[q]];
 	const KanonColumn *column = &problem->columns[c];
 	uint64_t *kept = kanon_alloc(problem->env, column->distinct, sizeof(uint64_t));
-	double distinct, range;
 
 	metric->kept[c] = kept;
 	if (kept == NULL)
@@ -171,11 +173,10 @@ add_level(const KanonProblem *problem, const Lattice *lattice, int q, int level,
 	if (kanon_stop(pace, 2 * (uint64_t) base->distinct))
 		return KANON_CANCELLED;
 	gather(base, column, values);
-	whole_column(base, values, &distinct, &range);
+	whole_column(base, values);
 	for (uint32_t g = 0; g < column->distinct; g++)
-		kept[g] = (uint64_t) llround(
-			METRIC_UNIT * weight *
-			kept_share(metric, lattice, q, level, base->number != NULL, values, g, distinct, range));
+		kept[g] = (uint64_t) llround(METRIC_UNIT * weight *
+									 kept_share(metric, lattice, q, level, base->number != NULL, values, g));
 	/* to generalize never says more, not by a rounding either */
 	if (level > 0)
 	{

@@ -105,26 +105,36 @@ time_for(const Partition *p, uint32_t ntypes)
 	return isinf(p->end) ? p->end : fmax(left * ntypes / (p->problem->ntypes - p->solved), 1e-3);
 }
 
-/* Solves these row types alone, each with the rows that `left` has; for the rest of a value, rows that fit no class are left out. */
-static KanonStatus
-solve_types(const KanonProblem *problem, const int64_t *left, uint32_t *type, uint32_t n, bool rest,
-			double seconds, KanonSolve solve, KanonScratch *scratch, KanonPace *pace, KanonRelease *solved,
-			KanonReport *report)
+/* Row types that are solved alone. */
+typedef struct Alone
 {
+	uint32_t *type;
+	uint32_t n;
+	const int64_t *left; /* the rows that each has */
+	bool rest;           /* of a value: rows that fit no class stay rows */
+	double seconds;
+	KanonSolve solve;
+} Alone;
+
+static KanonStatus
+solve_types(const KanonProblem *problem, const Alone *alone, KanonScratch *scratch, KanonPace *pace,
+			KanonRelease *solved, KanonReport *report)
+{
+	uint32_t n = alone->n;
 	int64_t *rows = kanon_take(scratch, n, sizeof(int64_t));
 	KanonPart part = {.type = NULL};
 	KanonStatus status = kanon_taken(scratch);
 
 	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
-		rows[i] = left[type[i]];
+		rows[i] = alone->left[alone->type[i]];
 	if (status == KANON_OK)
-		status = kanon_part_open(problem, n, type, rows, scratch, pace, &part);
+		status = kanon_part_open(problem, n, alone->type, rows, scratch, pace, &part);
 	if (status == KANON_OK)
 	{
-		if (!rest)
+		if (!alone->rest)
 			part.problem.residual = KANON_RESIDUAL_DROP;
-		part.problem.time_limit = seconds;
-		status = solve(&part.problem, solved, report);
+		part.problem.time_limit = alone->seconds;
+		status = alone->solve(&part.problem, solved, report);
 	}
 	kanon_part_close(&part);
 	return status;
@@ -136,12 +146,12 @@ kanon_solve_value(const KanonProblem *problem, uint32_t *type, uint32_t n, doubl
 {
 	KanonScratch scratch = {.env = problem->env};
 	KanonPace pace = kanon_pace(problem->env, "solve by parts");
+	Alone alone = {.type = type, .n = n, .left = problem->rows, .seconds = seconds, .solve = solve};
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
-	status =
-		solve_types(problem, problem->rows, type, n, false, seconds, solve, &scratch, &pace, release, report);
+	status = solve_types(problem, &alone, &scratch, &pace, release, report);
 	kanon_scratch_free(&scratch);
 	return status;
 }
@@ -166,8 +176,8 @@ solve_part(Partition *p, uint32_t *type, uint32_t n, int64_t left, bool rest, Ka
 {
 	size_t mark = kanon_mark(&p->scratch);
 	KanonRelease solved = {0};
-	KanonStatus status = solve_types(p->problem, p->left, type, n, rest, time_for(p, n), p->solve,
-									 &p->scratch, &p->pace, &solved, report);
+	Alone alone = {type, n, p->left, rest, time_for(p, n), p->solve};
+	KanonStatus status = solve_types(p->problem, &alone, &p->scratch, &p->pace, &solved, report);
 
 	if (status == KANON_OK && (rest || !kanon_value_lacks(p->problem, &solved, left)))
 		status = take_release(p, type, &solved, rest);

@@ -233,8 +233,9 @@ improve(Ruled *r)
 	status = kanon_release_finish(problem, &r->best.release, r->report);
 	if (status != KANON_OK)
 		return status;
-	status = kanon_search_ruled(problem, &r->instances, &r->best.release, r->prices.g, work,
-								r->bound + ILP_EPS, &cost, &found, &pace);
+	status = kanon_search_ruled(problem, &r->instances, &r->best.release,
+								&(SearchPlan){.g = r->prices.g, .work = work, .target = r->bound + ILP_EPS},
+								&cost, &found, &pace);
 	if (status == KANON_OK && cost < INFINITY)
 		keep(r, &found, cost);
 	return status;

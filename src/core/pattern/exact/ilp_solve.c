@@ -275,8 +275,9 @@ search(const IlpModel *model, double work, const double *g, double *target, IlpP
 {
 	IlpList open = {0};
 	double cost;
-	KanonStatus status =
-		ilp_search(model, plan->seed + seed, work, 0, answer->bound, g, &cost, &open, plan->pace);
+	KanonStatus status = ilp_search(
+		model, &(SearchPlan){.seed = plan->seed + seed, .work = work, .target = answer->bound, .g = g}, &cost,
+		&open, plan->pace);
 
 	if (status == KANON_OK && cost < answer->cost - 1e-9)
 	{

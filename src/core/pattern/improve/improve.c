@@ -206,6 +206,7 @@ search(Improve *v, const IlpList *in_use, int round, double effort)
 	IlpModel part;
 	IlpList open = {0};
 	double cost = INFINITY;
+	SearchPlan plan;
 	double *g;
 	double rows = row_units(v->model.n, v->model.m);
 	double spent = (double) kanon_worked(&v->pace);
@@ -247,10 +248,9 @@ search(Improve *v, const IlpList *in_use, int round, double effort)
 	{
 		for (uint32_t f = 0; f < part.nf; f++)
 			g[f] = v->prices.g[part.id[f]];
-		status = round == 2 && rows < LARGE ? ilp_search_merged(&part, problem->seed + 2, work, parts,
-																v->bound, g, &cost, &open, &v->pace)
-											: ilp_search(&part, problem->seed + (round < 2 ? 1 : 2), work,
-														 parts, v->bound, g, &cost, &open, &v->pace);
+		plan = (SearchPlan){problem->seed + (round < 2 ? 1 : 2), work, parts, v->bound, g};
+		status = round == 2 && rows < LARGE ? ilp_search_merged(&part, &plan, &cost, &open, &v->pace)
+											: ilp_search(&part, &plan, &cost, &open, &v->pace);
 	}
 	kanon_free(env, g);
 	/* memory may have ended after something was found */
@@ -472,9 +472,12 @@ search_small(Improve *v)
 	KanonStatus status;
 
 	kanon_pace_phase(&v->pace, "start");
-	status = ilp_search(&v->model, problem->seed,
-						fmin(1, problem->effort) * 1000 * row_units(v->model.n, v->model.m), 0, v->bound,
-						NULL, &cost, &start, &v->pace);
+	status =
+		ilp_search(&v->model,
+				   &(SearchPlan){.seed = problem->seed,
+								 .work = fmin(1, problem->effort) * 1000 * row_units(v->model.n, v->model.m),
+								 .target = v->bound},
+				   &cost, &start, &v->pace);
 	if (status == KANON_OK)
 		status = keep_solution(v, cost, &start, &v->model, NULL);
 	tell(v);
@@ -534,13 +537,13 @@ run_priced(Improve *v, size_t most_pairs)
 	const KanonProblem *problem = v->problem;
 	IlpList start = {0};
 	uint32_t first;
+	PricedInto into;
 	KanonStatus status;
 
 	kanon_pace_open(&v->pace, "bound");
-	status = improve_priced(problem, &v->result, most_pairs, fmin(1, problem->effort), &v->instances, &first,
-							&v->model, &v->prices,
-							row_units(problem->rows, problem->ntypes) > ILP_ONE_SEARCH_ROWS ? NULL : &v->box,
-							&v->pace);
+	into = (PricedInto){&v->instances, &first, &v->model, &v->prices,
+						row_units(problem->rows, problem->ntypes) > ILP_ONE_SEARCH_ROWS ? NULL : &v->box};
+	status = improve_priced(problem, &v->result, most_pairs, fmin(1, problem->effort), &into, &v->pace);
 	if (status != KANON_OK)
 		return status;
 	v->cost = v->result.cost;

@@ -11,15 +11,22 @@
 extern KanonStatus improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease *release,
 								  KanonReport *report, IlpTrace trace);
 
+/* Where improve_priced puts what it finds. */
+typedef struct PricedInto
+{
+	KanonInstances *instances; /* has the grid before, and still after a failure */
+	uint32_t *first;           /* of the classes of the release, which are the last instances */
+	IlpModel *model;           /* of the instances, transposed */
+	IlpPrices *prices;         /* that bound all releases, with g */
+	IlpBox *box;               /* or NULL */
+} PricedInto;
+
 /*
  * priced.c: the instances, at most so many pairs of them, that prices near the best ask
- * for, then (from the *first on) the classes of a release; their model, transposed;
- * prices that bound all releases, with g.  *instances has the grid before, and still
- * after a failure.  box, unless NULL: the instances have all their rows, and at all prices
+ * for, then the classes of a release.  With a box the instances have all their rows, and at all prices
  * in the box the others do not open; empty where those are too many.
  */
 extern KanonStatus improve_priced(const KanonProblem *problem, const IlpResult *from, size_t most_pairs,
-								  double effort, KanonInstances *instances, uint32_t *first, IlpModel *model,
-								  IlpPrices *prices, IlpBox *box, KanonPace *pace);
+								  double effort, const PricedInto *into, KanonPace *pace);
 
 #endif

@@ -181,15 +181,23 @@ add_classes(const KanonProblem *problem, const KanonRelease *release, Priced *pr
 	return status;
 }
 
+typedef struct Round
+{
+	int64_t rows; /* that an instance that can open lists, at least */
+	double aim, reach;
+	int64_t steps;
+	size_t most_pairs;
+} Round;
+
 /* One round: the instances that prices within reach can open, and better prices by them. */
 static KanonStatus
-run_round(const KanonProblem *problem, const IlpModel *none, int64_t rows, double aim, double reach,
-		  int64_t steps, size_t most_pairs, const double *y, Priced *out, KanonPace *pace)
+run_round(const KanonProblem *problem, const IlpModel *none, const Round *round, const double *y, Priced *out,
+		  KanonPace *pace)
 {
 	KanonEnv *env = problem->env;
-	Sieve sieve = {.model = none, .box = &out->box, .rows = rows, .pace = pace};
+	Sieve sieve = {.model = none, .box = &out->box, .rows = round->rows, .pace = pace};
 	double since = pace->deadline > 0 ? env->now(env->arg) : 0;
-	KanonStatus status = ilp_box_around(none, y, reach, &out->box);
+	KanonStatus status = ilp_box_around(none, y, round->reach, &out->box);
 
 	out->prices.y = kanon_alloc(env, none->m, sizeof(*out->prices.y));
 	sieve.cand = kanon_alloc(env, none->m, sizeof(*sieve.cand));
@@ -200,7 +208,7 @@ run_round(const KanonProblem *problem, const IlpModel *none, int64_t rows, doubl
 		memcpy(out->prices.y, y, none->m * sizeof(*y));
 		for (uint32_t i = 0; i < none->m; i++)
 			sieve.highest = fmax(sieve.highest, out->box.high[i]);
-		status = kanon_instances_sift(problem, sift, &sieve, most_pairs, pace, &out->instances);
+		status = kanon_instances_sift(problem, sift, &sieve, round->most_pairs, pace, &out->instances);
 	}
 	kanon_free(env, sieve.cand);
 	if (status == KANON_OK)
@@ -210,7 +218,7 @@ run_round(const KanonProblem *problem, const IlpModel *none, int64_t rows, doubl
 	out->instances.type = NULL;
 	out->listed = pace->deadline > 0 ? env->now(env->arg) - since : 0;
 	if (status == KANON_OK)
-		status = ilp_lagrange_within(&out->model, &out->box, aim, steps, &out->prices, pace);
+		status = ilp_lagrange_within(&out->model, &out->box, round->aim, round->steps, &out->prices, pace);
 	if (status != KANON_OK)
 		priced_free(env, out);
 	return status;
@@ -237,10 +245,14 @@ run_rounds(const KanonProblem *problem, const IlpModel *none, double upper, size
 
 		do
 		{
+			Round how = {.rows = none->k,
+						 .aim = aim,
+						 .reach = (round == 0 ? FIRST_REACH : REACH) * range * narrow,
+						 .steps = (int64_t) (STEPS * fmax(0.1, sqrt(effort))),
+						 .most_pairs = most_pairs};
+
 			next.prices.lambda = ilp_steps_on(&last->prices);
-			status =
-				run_round(problem, none, none->k, aim, (round == 0 ? FIRST_REACH : REACH) * range * narrow,
-						  (int64_t) (STEPS * fmax(0.1, sqrt(effort))), most_pairs, y, &next, pace);
+			status = run_round(problem, none, &how, y, &next, pace);
 			if (status != KANON_TOO_LARGE && status != KANON_NO_MEMORY)
 				break;
 			narrow /= 2;
@@ -274,7 +286,11 @@ list_more(const KanonProblem *problem, const IlpModel *none, int64_t rows, doubl
 
 	if (pace->deadline <= 0 ||
 		problem->env->now(problem->env->arg) + LISTINGS_LEFT * last->listed < pace->deadline)
-		status = run_round(problem, none, rows, upper, LAST_REACH * none->c[0] * last->narrow, 0, most_pairs,
+		status = run_round(problem, none,
+						   &(Round){.rows = rows,
+									.aim = upper,
+									.reach = LAST_REACH * none->c[0] * last->narrow,
+									.most_pairs = most_pairs},
 						   y, &next, pace);
 	if (status == KANON_OK)
 	{
@@ -290,15 +306,14 @@ list_more(const KanonProblem *problem, const IlpModel *none, int64_t rows, doubl
 
 KanonStatus
 improve_priced(const KanonProblem *problem, const IlpResult *from, size_t most_pairs, double effort,
-			   KanonInstances *instances, uint32_t *first, IlpModel *model, IlpPrices *prices, IlpBox *box,
-			   KanonPace *pace)
+			   const PricedInto *into, KanonPace *pace)
 {
 	KanonEnv *env = problem->env;
 	IlpModel none = {.env = env,
 					 .k = problem->k,
-					 .integral = instances->integral,
-					 .least = instances->least,
-					 .wide = instances->wide,
+					 .integral = into->instances->integral,
+					 .least = into->instances->least,
+					 .wide = into->instances->wide,
 					 .m = problem->ntypes};
 	Priced last = {.prices.bound = -INFINITY};
 	double deadline = pace->deadline;
@@ -310,27 +325,27 @@ improve_priced(const KanonProblem *problem, const IlpResult *from, size_t most_p
 	kanon_pace_share(pace, deadline, TIME_SHARE);
 	if (y != NULL && none.n != NULL && none.c != NULL)
 	{
-		set_prices(problem, instances, &from->release, y);
+		set_prices(problem, into->instances, &from->release, y);
 		memcpy(none.n, problem->rows, none.m * sizeof(*none.n));
 		for (uint32_t i = 0; i < none.m; i++)
-			none.c[i] = instances->all_cost;
+			none.c[i] = into->instances->all_cost;
 		status = run_rounds(problem, &none, fmin(from->cost, ilp_model_ceiling(&none)), most_pairs, effort, y,
 							&last, pace);
 	}
 	kanon_pace_share(pace, deadline, 1);
 	if (status == KANON_OK)
-		status = list_more(problem, &none, box != NULL ? INT64_MAX : LISTED * problem->k, from->cost,
+		status = list_more(problem, &none, into->box != NULL ? INT64_MAX : LISTED * problem->k, from->cost,
 						   most_pairs, y, &last, pace);
-	*first = last.instances.n;
+	*into->first = last.instances.n;
 	if (status == KANON_OK)
 		status = add_classes(problem, &from->release, &last, pace);
 	if (status == KANON_OK)
 	{
-		*instances = last.instances;
-		*model = last.model;
-		*prices = last.prices;
-		if (box != NULL)
-			*box = last.box;
+		*into->instances = last.instances;
+		*into->model = last.model;
+		*into->prices = last.prices;
+		if (into->box != NULL)
+			*into->box = last.box;
 		else
 			ilp_box_free(env, &last.box);
 	}

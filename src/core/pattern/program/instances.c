@@ -375,13 +375,14 @@ first_covering(Builder *b, FirstCache *cache, KanonPattern varies)
  * One pattern: groups the types by the columns it keeps, in the order of first
  * sight.  A group that varies on no more than `varies` lies within the group
  * of any pattern that suppresses these: with an earlier one (that costs no
- * more) it is not needed.
+ * more) it is not needed.  work: [4 * types]
  */
 static KanonStatus
-build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t table_size, uint32_t *group,
-			  uint32_t *first, uint32_t *at, uint32_t *types)
+build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t table_size, uint32_t *work)
 {
 	const KanonProblem *problem = b->problem;
+	uint32_t *group = work, *first = group + problem->ntypes;
+	uint32_t *at = first + problem->ntypes, *types = at + problem->ntypes;
 	KanonPattern keep = kanon_minus(kanon_pattern_all(problem->ncolumns), b->patterns[p]);
 	double cost = kanon_instances_cost(problem, b->out, b->patterns[p]);
 	uint32_t ngroups = 0;
@@ -485,8 +486,7 @@ build_list(Builder *b)
 
 		if (kanon_same(b->patterns[p], kanon_pattern_all(problem->ncolumns)) || cost > b->max_cost)
 			continue;
-		status =
-			build_pattern(b, p, &cache, table, table_size, work, work + nt, work + 2 * nt, work + 3 * nt);
+		status = build_pattern(b, p, &cache, table, table_size, work);
 	}
 	kanon_release(&b->scratch, mark);
 	return status;

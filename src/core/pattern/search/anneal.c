@@ -342,15 +342,16 @@ polish(Search *s, double *best, IlpList *open)
 }
 
 KanonStatus
-ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target, const double *g,
-		   double *best, IlpList *best_open, KanonPace *pace)
+ilp_search(const IlpModel *model, const SearchPlan *plan, double *best, IlpList *best_open, KanonPace *pace)
 {
-	Search s = {.model = model, .env = model->env, .scratch = {.env = model->env}, .pace = pace, .g = g};
+	Search s = {
+		.model = model, .env = model->env, .scratch = {.env = model->env}, .pace = pace, .g = plan->g};
+	double work = plan->work, parts = plan->parts, target = plan->target;
 	KanonStatus status = KANON_NO_MEMORY;
 	bool lacking = false;
 
 	*best = INFINITY;
-	s.random = seed * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0xbf58476d1ce4e5b9);
+	s.random = plan->seed * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0xbf58476d1ce4e5b9);
 	if (s.random == 0)
 		s.random = 1;
 	s.cost = model->base;

@@ -303,31 +303,40 @@ extern bool search_try(Search *s, double *delta);
  */
 extern KanonStatus search_anneal(Search *s, double work, double time_share, bool warm, double target);
 
+/* How a search goes. */
+typedef struct SearchPlan
+{
+	uint64_t seed;
+	double work;     /* of ruin and recreate, in steps of kanon_stop */
+	double parts;    /* then so much on exactly solved parts */
+	double target;   /* ends early at a cost of at most this */
+	const double *g; /* reduced costs to go by, or NULL */
+} SearchPlan;
+
 /*
- * Ruin and recreate: that much work (kanon_stop steps), then `parts` work on exactly
- * solved parts; ends early at a cost of at most `target`.  *best_open lists the instances (positions in
- * the model, ascending) of the best solution, *best its cost with base.  g: reduced costs to go by, or NULL.  The model must be transposed.
+ * Ruin and recreate, then parts.  *best_open lists the instances (positions in
+ * the model, ascending) of the best solution, *best its cost with base.  The model must be transposed.
  * Where memory ends on the way that is said, and the best solution so far is there all the same; *best is INFINITY
  * where there is none.
  */
-extern KanonStatus ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target,
-							  const double *g, double *best, IlpList *best_open, KanonPace *pace);
+extern KanonStatus ilp_search(const IlpModel *model, const SearchPlan *plan, double *best, IlpList *best_open,
+							  KanonPace *pace);
 
 /*
  * search_merged.c: the same (with g), as several searches and one among the instances
  * that these have used.
  */
-extern KanonStatus ilp_search_merged(const IlpModel *model, uint64_t seed, double work, double parts,
-									 double target, const double *g, double *best, IlpList *best_open,
-									 KanonPace *pace);
+extern KanonStatus ilp_search_merged(const IlpModel *model, const SearchPlan *plan, double *best,
+									 IlpList *best_open, KanonPace *pace);
 
 /*
  * search_ruled.c: the same under the problem's rules beyond k, from a release that keeps them, as
- * far as its classes are among the instances.  g: as above, of these.  *cost, in their units, and *release of what
+ * far as its classes are among the instances, whose reduced costs are the plan's; its seed is the problem's,
+ * and parts are not solved.  *cost, in their units, and *release of what
  * was found, which is not finished; INFINITY and nothing: the rest may not be published.
  */
 extern KanonStatus kanon_search_ruled(const KanonProblem *problem, const KanonInstances *instances,
-									  const KanonRelease *start, const double *g, double work, double target,
-									  double *cost, KanonRelease *release, KanonPace *pace);
+									  const KanonRelease *start, const SearchPlan *plan, double *cost,
+									  KanonRelease *release, KanonPace *pace);
 
 #endif

@@ -45,8 +45,8 @@ restrict_to(const IlpModel *model, const bool *used, IlpModel *out, KanonPace *p
 
 /* The last search; what it finds takes the place of what is there if it is better. */
 static KanonStatus
-search_used(const IlpModel *model, const bool *used, uint64_t seed, double work, double parts, double target,
-			const double *g, double *best, IlpList *best_open, KanonPace *pace)
+search_used(const IlpModel *model, const bool *used, SearchPlan plan, double *best, IlpList *best_open,
+			KanonPace *pace)
 {
 	KanonEnv *env = model->env;
 	IlpModel part = {0};
@@ -56,9 +56,10 @@ search_used(const IlpModel *model, const bool *used, uint64_t seed, double work,
 	KanonStatus status = part_g == NULL ? KANON_NO_MEMORY : restrict_to(model, used, &part, pace);
 
 	for (uint32_t f = 0; f < part.nf && status == KANON_OK; f++)
-		part_g[f] = g[part.id[f]];
+		part_g[f] = plan.g[part.id[f]];
+	plan.g = part_g;
 	if (status == KANON_OK)
-		status = ilp_search(&part, seed, work, parts, target, part_g, &cost, &open, pace);
+		status = ilp_search(&part, &plan, &cost, &open, pace);
 	if (status == KANON_OK && cost < *best)
 	{
 		*best = cost;
@@ -74,26 +75,30 @@ search_used(const IlpModel *model, const bool *used, uint64_t seed, double work,
 }
 
 KanonStatus
-ilp_search_merged(const IlpModel *model, uint64_t seed, double work, double parts, double target,
-				  const double *g, double *best, IlpList *best_open, KanonPace *pace)
+ilp_search_merged(const IlpModel *model, const SearchPlan *plan, double *best, IlpList *best_open,
+				  KanonPace *pace)
 {
 	KanonEnv *env = model->env;
-	uint64_t random = seed;
+	uint64_t random = plan->seed;
 	double deadline = pace->deadline;
-	double run_work = RUNS_SHARE * work / RUNS;
-	double left = work + parts;
+	double run_work = RUNS_SHARE * plan->work / RUNS;
+	double left = plan->work + plan->parts;
+	SearchPlan one = *plan;
 	bool *used = kanon_alloc0(env, model->nf, sizeof(*used));
 	IlpList open = {0};
 	KanonStatus status = used == NULL ? KANON_NO_MEMORY : KANON_OK;
 
 	*best = INFINITY;
-	for (int run = 0; run < RUNS && status == KANON_OK && *best > target && !pace->late; run++)
+	for (int run = 0; run < RUNS && status == KANON_OK && *best > plan->target && !pace->late; run++)
 	{
 		double cost;
 
 		kanon_pace_share(pace, deadline, run_work / left);
 		left -= run_work;
-		status = ilp_search(model, kanon_random_split(&random), run_work, 0, target, g, &cost, &open, pace);
+		one.seed = kanon_random_split(&random);
+		one.work = run_work;
+		one.parts = 0;
+		status = ilp_search(model, &one, &cost, &open, pace);
 		kanon_pace_share(pace, deadline, 1);
 		for (size_t j = 0; j < open.n && status == KANON_OK; j++)
 			used[open.v[j]] = true;
@@ -106,9 +111,13 @@ ilp_search_merged(const IlpModel *model, uint64_t seed, double work, double part
 			open = worse;
 		}
 	}
-	if (status == KANON_OK && *best > target && !pace->late)
-		status = search_used(model, used, kanon_random_split(&random), work - RUNS * run_work, parts, target,
-							 g, best, best_open, pace);
+	if (status == KANON_OK && *best > plan->target && !pace->late)
+	{
+		one.seed = kanon_random_split(&random);
+		one.work = plan->work - RUNS * run_work;
+		one.parts = plan->parts;
+		status = search_used(model, used, one, best, best_open, pace);
+	}
 	/* what was found before memory was short is a solution, too */
 	if (status == KANON_NO_MEMORY && *best < INFINITY)
 		status = KANON_OK;

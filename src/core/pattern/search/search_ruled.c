@@ -467,12 +467,14 @@ take_memory(Search *s)
 
 KanonStatus
 kanon_search_ruled(const KanonProblem *problem, const KanonInstances *instances, const KanonRelease *start,
-				   const double *g, double work, double target, double *cost, KanonRelease *release,
-				   KanonPace *pace)
+				   const SearchPlan *plan, double *cost, KanonRelease *release, KanonPace *pace)
 {
 	IlpModel model;
-	Search s = {
-		.env = problem->env, .scratch = {.env = problem->env}, .pace = pace, .g = g, .problem = problem};
+	Search s = {.env = problem->env,
+				.scratch = {.env = problem->env},
+				.pace = pace,
+				.g = plan->g,
+				.problem = problem};
 	KanonStatus status = ilp_model_build(problem, instances, false, pace, &model);
 
 	*cost = INFINITY;
@@ -491,8 +493,8 @@ kanon_search_ruled(const KanonProblem *problem, const KanonInstances *instances,
 	if (status == KANON_OK && search_rest_allowed(&s, s.best))
 	{
 		s.best_cost = s.cost;
-		if (s.best_cost > target && s.n > 0)
-			status = search_anneal(&s, work, 0.95, true, target);
+		if (s.best_cost > plan->target && s.n > 0)
+			status = search_anneal(&s, plan->work, 0.95, true, plan->target);
 		if (status == KANON_OK)
 			status = make_release(&s, instances, release);
 		*cost = best_cost(&s);
