@@ -24,7 +24,7 @@ static int
 take_tables(Request *request, FunctionCallInfo fcinfo)
 {
 	request->qis = array_arg(fcinfo, 3);
-	request->sensitive_target = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2));
+	request->anatomy.sensitive_target = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2));
 	return 4;
 }
 
@@ -39,11 +39,11 @@ check_l_asked(Request *request)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("l cannot be given in options"),
 						errhint("Give l as the argument k.")));
 	if (request->k > 0)
-		request->l = (int) Min(request->k, PG_INT32_MAX);
+		request->anatomy.l = (int) Min(request->k, PG_INT32_MAX);
 	else if (!request->given[OPTION_L])
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("l must not be NULL"), errhint("%s", hint)));
-	if (request->l < 2)
+	if (request->anatomy.l < 2)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("l must be at least 2"),
 						errhint("%s", hint)));
 }
@@ -53,11 +53,11 @@ check_request(Request *request)
 {
 	check_l_asked(request);
 	if (request->target == NULL)
-		request->sensitive_target = NULL;
-	else if (request->sensitive_target == NULL)
+		request->anatomy.sensitive_target = NULL;
+	else if (request->anatomy.sensitive_target == NULL)
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("sensitive_target must not be NULL"),
 						errhint(TARGET_HINT)));
-	else if (strcmp(request->target, request->sensitive_target) == 0)
+	else if (strcmp(request->target, request->anatomy.sensitive_target) == 0)
 		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
 						errmsg("quasi_target and sensitive_target are the same"), errhint(SAME_TABLE)));
 	request->recorded_method = "anatomy";
@@ -69,7 +69,7 @@ promise_text(const Run *run)
 {
 	return psprintf(
 		"anatomy: every group of rows has at least %d values of %s, and no value is in more than one of %d of its rows",
-		run->request->l, run->source->qis[0].quoted, run->request->l);
+		run->request->anatomy.l, run->source->qis[0].quoted, run->request->anatomy.l);
 }
 
 /* ---- the steps ---- */
@@ -79,7 +79,7 @@ open_source(Run *run)
 {
 	const Request *request = run->request;
 
-	run->source = anatomy_open(request->source, request->qis, request->sensitive_column);
+	run->source = anatomy_open(request->source, request->qis, request->anatomy.sensitive_column);
 }
 
 static void
@@ -96,9 +96,9 @@ set_up(Run *run)
 	targets->quasi_columns = anatomy_quasi_columns(run->source);
 	targets->sensitive_columns = anatomy_sensitive_columns(run->source);
 	run->columns = targets->quasi_columns;
-	if (request->view != NULL && !request->dry_run)
+	if (request->anatomy.view != NULL && !request->dry_run)
 	{
-		targets->view = anatomy_view_resolve(request->view, run->source, request->replace);
+		targets->view = anatomy_view_resolve(request->anatomy.view, run->source, request->replace);
 		targets->quasi_columns->redefined = targets->sensitive_columns->redefined = targets->view->existing;
 	}
 }
@@ -111,8 +111,8 @@ create_sensitive(Run *run)
 	AnatomyTargets *targets = &((AnatomyRun *) request->own)->targets;
 
 	targets->quasi = run->target;
-	targets->sensitive =
-		target_resolve(request->sensitive_target, targets->sensitive_columns, request->replace, false);
+	targets->sensitive = target_resolve(request->anatomy.sensitive_target, targets->sensitive_columns,
+										request->replace, false);
 	if (strcmp(targets->sensitive->qualified, targets->quasi->qualified) == 0)
 		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
 						errmsg("quasi_target and sensitive_target are the same"), errhint(SAME_TABLE)));
@@ -163,11 +163,11 @@ check_l(Run *run)
 	/* l is taken later: take_k */
 	if (request->k == 0 && !request->given[OPTION_L])
 		return;
-	if (allows(rows, request->l))
+	if (allows(rows, request->anatomy.l))
 		return;
 	ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
 					errmsg("a value of column \"%s\" is too frequent for an l of %d",
-						   run->source->qis[0].name, run->request->l),
+						   run->source->qis[0].name, run->request->anatomy.l),
 					errdetail("One value is in " INT64_FORMAT
 							  " of %u rows, which allows an l of at most " INT64_FORMAT ".",
 							  most, rows->nrows, rows->nrows / most),
@@ -188,7 +188,7 @@ solve(Run *run)
 	KanonAnatomyProblem problem = {.env = &run->border->env,
 								   .nvalues = rows->nvalues,
 								   .rows = rows->rows,
-								   .l = run->request->l,
+								   .l = run->request->anatomy.l,
 								   .draw = draw,
 								   .arg = &own->random};
 
@@ -207,7 +207,7 @@ take_k(Run *run, int64 k)
 	AnatomyRun *own = run->request->own;
 
 	run->request->k = k;
-	run->request->l = (int) Min(k, PG_INT32_MAX);
+	run->request->anatomy.l = (int) Min(k, PG_INT32_MAX);
 	return own->rows->nrows == 0 || allows(own->rows, k);
 }
 
@@ -239,7 +239,7 @@ write_tables(Run *run)
 {
 	AnatomyRun *own = run->request->own;
 
-	anatomy_write(&own->targets, own->rows, &own->anatomy, run->request->l, run->border);
+	anatomy_write(&own->targets, own->rows, &own->anatomy, run->request->anatomy.l, run->border);
 	shuffle_end(own->rows->shuffled);
 	own->rows->shuffled = NULL;
 }
@@ -250,7 +250,7 @@ verify_tables(Run *run)
 {
 	const AnatomyRun *own = run->request->own;
 
-	anatomy_verify(&own->targets, own->rows, own->anatomy.ngroups, run->request->l, run->border);
+	anatomy_verify(&own->targets, own->rows, own->anatomy.ngroups, run->request->anatomy.l, run->border);
 	anatomy_view_make(&own->targets, run->source);
 	target_install(own->targets.sensitive, own->targets.sensitive_columns);
 }
@@ -262,7 +262,7 @@ measures_json(const Run *run)
 	const AnatomyView *view = own->targets.view;
 	const RecordedOption measures[] = {
 		{"promise", TEXTOID, CStringGetTextDatum(promise_text(run))},
-		{"l", INT4OID, Int32GetDatum(run->request->l)},
+		{"l", INT4OID, Int32GetDatum(run->request->anatomy.l)},
 		{"sensitive", TEXTOID, CStringGetTextDatum(run->source->qis[0].name)},
 		{"sensitive_target", TEXTOID, CStringGetTextDatum(own->targets.sensitive->qualified)},
 		{"groups", INT8OID, Int64GetDatum(own->anatomy.ngroups)},
@@ -278,7 +278,7 @@ static Datum
 arguments_json(const Request *request)
 {
 	const RecordedOption arguments[] = {
-		{"sensitive_target", TEXTOID, CStringGetTextDatum(request->sensitive_target)},
+		{"sensitive_target", TEXTOID, CStringGetTextDatum(request->anatomy.sensitive_target)},
 	};
 
 	return recorded_options(arguments, lengthof(arguments));

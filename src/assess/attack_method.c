@@ -143,7 +143,8 @@ solve_again(Request *request, const Recorded *recorded, FunctionCallInfo fcinfo,
 	request->qis = recorded->qis;
 	request->dry_run = true;
 	run = run_read(request);
-	if (run->problem.freeform != NULL || run->problem.npopulations > 0 || request->partition_by != NULL)
+	if (run->problem.freeform != NULL || run->problem.npopulations > 0 ||
+		request->guided.partition_by != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the release is not attacked by its method"),
 				 errdetail("It has no classes, compares with a population, or was made in parts.")));

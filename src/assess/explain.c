@@ -467,7 +467,7 @@ kanon_explain(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	explain.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	request_of_dry_call(&request, fcinfo, "kanon_explain", TAKES_DRY | TAKES(WITH_VALUES), k);
-	explain.with_values = request.with_values;
+	explain.with_values = request.dry.with_values;
 	explain.run = run = run_read(&request);
 	explain.problem = &run->problem;
 	explain.source = run->source;

@@ -194,11 +194,11 @@ why_not_without(const Explain *explain)
 {
 	const Request *request = explain->run->request;
 
-	return request->privacy != NULL        ? "not solved with privacy rules"
-		   : request->k_column != NULL     ? "not solved with k_column"
-		   : request->partition_by != NULL ? "not solved with partition_by"
-		   : explain->problem->nextra > 0  ? "not solved with class_column"
-										   : NULL;
+	return request->privacy != NULL               ? "not solved with privacy rules"
+		   : request->freeform.k_column != NULL   ? "not solved with k_column"
+		   : request->guided.partition_by != NULL ? "not solved with partition_by"
+		   : explain->problem->nextra > 0         ? "not solved with class_column"
+												  : NULL;
 }
 
 /* The options of a clustering without a quasi-identifier. */

@@ -160,7 +160,7 @@ explain_groups(Run *run, ReturnSetInfo *rsinfo)
 	const AnatomyRows *rows = own->rows;
 	int64 most = 0;
 	double error = own->anatomy.error;
-	int64 l = run->request->l;
+	int64 l = run->request->anatomy.l;
 	Figures told;
 	Line line;
 

@@ -90,9 +90,9 @@ check_request(Request *request)
 	if (model == KANON_MODEL_RHO)
 		check_rho(request, method);
 	own->method = method;
-	own->problem.m = request->m > 0 ? request->m : request->p > 0 ? request->p : 2;
-	own->problem.h = request->given[OPTION_H] ? request->h : 100;
-	own->problem.rho = request->rho;
+	own->problem.m = request->sets.m > 0 ? request->sets.m : request->sets.p > 0 ? request->sets.p : 2;
+	own->problem.h = request->given[OPTION_H] ? request->sets.h : 100;
+	own->problem.rho = request->sets.rho;
 	own->problem.time_limit = request->time_limit;
 	request->own = own;
 }
@@ -133,7 +133,7 @@ promise_text(const Request *request)
 	}
 	return psprintf(
 		"rho-uncertainty: an attacker who knows items of a transaction, few or many, infers no private one with a confidence of %.10g or more",
-		request->rho);
+		request->sets.rho);
 }
 
 /* ---- the steps ---- */
@@ -170,7 +170,8 @@ open_source(Run *run)
 	const Request *request = run->request;
 	SetRun *own = request->own;
 
-	own->from = items_open(request->source, only_name(request->qis), request->transaction, request->keep);
+	own->from = items_open(request->source, only_name(request->qis), request->sets.transaction,
+						   request->columns.keep);
 	run->source = own->from->source;
 	/* what tells transactions apart is read, not published */
 	if (own->from->by_row)
@@ -191,13 +192,13 @@ open_beside(Run *run)
 		items->qis = &own->from->element;
 		items->nqis = 1;
 		own->hierarchy = palloc0(sizeof(Hierarchy));
-		hierarchy_open(own->hierarchy, &(HierarchyChoice){.relation = request->hierarchy}, items, 0);
-		*beside = lappend_oid(*beside, request->hierarchy);
+		hierarchy_open(own->hierarchy, &(HierarchyChoice){.relation = request->sets.hierarchy}, items, 0);
+		*beside = lappend_oid(*beside, request->sets.hierarchy);
 	}
 	if (request->given[OPTION_SENSITIVE_ITEMS])
 	{
-		own->private_items = items_sensitive_open(request->sensitive_items);
-		*beside = lappend_oid(*beside, request->sensitive_items);
+		own->private_items = items_sensitive_open(request->sets.sensitive_items);
+		*beside = lappend_oid(*beside, request->sets.sensitive_items);
 	}
 }
 
@@ -216,8 +217,8 @@ read_sets(Run *run)
 	KanonTransactions *problem = &own->problem;
 
 	own->transactions = items_read(own->from, true, run->target != NULL, run->border);
-	problem->sensitive =
-		items_sensitive(own->transactions, run->request->sensitive, true, own->private_items, run->border);
+	problem->sensitive = items_sensitive(own->transactions, run->request->sets.sensitive, true,
+										 own->private_items, run->border);
 	own->forest = items_forest(own->transactions, own->hierarchy, problem->sensitive, run->border);
 	problem->env = &run->border->env;
 	problem->sets = own->transactions->sets;

@@ -27,11 +27,11 @@ check_request(Request *request)
 static void
 open_source(Run *run)
 {
-	if (run->request->keep == NULL)
+	if (run->request->columns.keep == NULL)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("table \"%s\" has nothing to keep", get_rel_name(run->request->source)),
 						errhint("Name in \"keep\" the columns of the lookup that are published.")));
-	run->source = source_open_kept(run->request->source, run->request->keep);
+	run->source = source_open_kept(run->request->source, run->request->columns.keep);
 }
 
 static void

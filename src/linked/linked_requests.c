@@ -84,7 +84,7 @@ mask_key(LinkedTable *table, const char *column, const LinkedTable *of)
 	StringInfoData json;
 	Jsonb *mask;
 
-	if (has_key(request->mask, column))
+	if (has_key(request->columns.mask, column))
 		raise_column(table, column, "is a key, which has a pseudonym already", "Leave it out of mask.");
 	initStringInfo(&json);
 	appendStringInfoChar(&json, '{');
@@ -93,19 +93,20 @@ mask_key(LinkedTable *table, const char *column, const LinkedTable *of)
 	escape_json(&json, relation_name(of->relid));
 	appendStringInfo(&json, ", \"type\": \"%s\"}}", linked_number(of) ? "bigint" : "uuid");
 	mask = jsonb_of(json.data);
-	request->mask = request->mask == NULL
-						? mask
-						: DatumGetJsonbP(DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(request->mask),
-															 JsonbPGetDatum(mask)));
-	request->keep = add_name(request->keep, column);
+	request->columns.mask =
+		request->columns.mask == NULL
+			? mask
+			: DatumGetJsonbP(DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(request->columns.mask),
+												 JsonbPGetDatum(mask)));
+	request->columns.keep = add_name(request->columns.keep, column);
 }
 
 /* The column is kept as it is, though it is a key. */
 static void
 keep_key(LinkedTable *table, const char *column)
 {
-	table->request.keep = add_name(table->request.keep, column);
-	table->request.allow_identifying = add_name(table->request.allow_identifying, column);
+	table->request.columns.keep = add_name(table->request.columns.keep, column);
+	table->request.columns.allow_identifying = add_name(table->request.columns.allow_identifying, column);
 }
 
 /* ---- models ---- */
@@ -222,19 +223,19 @@ fill_request(Linked *linked, LinkedTable *table)
 	request->source = table->relid;
 	request->qis = table->qis != NULL ? table->qis : name_list(NULL, 0);
 	request->target = psprintf("%s.%s", linked->schema, quote_identifier(table->target));
-	request->mask_key = linked->secret;
-	request->promise = table->role == LINKED_SUBJECT || table->role == LINKED_ROWS ? promise : NULL;
+	request->columns.mask_key = linked->secret;
+	request->linked.promise = table->role == LINKED_SUBJECT || table->role == LINKED_ROWS ? promise : NULL;
 	request->own = table->role == LINKED_ROWS || table->role == LINKED_LOOKUP ? table : request->own;
 	/* whose they are, and where others hang on them each row by itself */
 	if (table->role == LINKED_ROWS)
-		request->told_apart = add_name(name_list((const char *const[]){table->parent_column}, 1),
-									   table->is_parent ? table->key : table->parent_column);
+		request->linked.told_apart = add_name(name_list((const char *const[]){table->parent_column}, 1),
+											  table->is_parent ? table->key : table->parent_column);
 	if (!request->seeded)
 		request->seed = linked->seed;
 	if (table->role != LINKED_SUBJECT)
 		return;
 	if (request->residual == KANON_RESIDUAL_SUPPRESS || privacy_k_map(request->privacy) ||
-		request->known_columns > 0 || request->combinations != NULL)
+		request->guided.known_columns > 0 || request->guided.combinations != NULL)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the subject's classes must have k persons each"),
@@ -268,12 +269,12 @@ find_raw(Linked *linked, LinkedTable *table)
 		LinkedTable *to = &linked->tables[key->table];
 		bool known = has_name(table->qis, key->column);
 
-		if (to->role != LINKED_LOOKUP && (known || has_name(table->request.keep, key->column)))
+		if (to->role != LINKED_LOOKUP && (known || has_name(table->request.columns.keep, key->column)))
 			raise_column(table, key->column, "refers to another row of a person",
 						 "Leave it out: it would tell of two persons or rows that they belong together.");
 		if (to->role != LINKED_LOOKUP || !known)
 			continue;
-		if (has_key(table->request.hierarchies, key->column))
+		if (has_key(table->request.columns.hierarchies, key->column))
 			raise_column(table, key->column, "refers to a lookup, and has a hierarchy",
 						 "Levels do not join: leave out the hierarchy, or the lookup.");
 		to->raw = true;
@@ -290,7 +291,7 @@ publish_keys(Linked *linked, LinkedTable *table)
 		const LinkedKey *key = lfirst(cell);
 		const LinkedTable *to = &linked->tables[key->table];
 
-		if (!has_name(table->request.keep, key->column))
+		if (!has_name(table->request.columns.keep, key->column))
 			continue;
 		if (to->raw)
 			keep_key(table, key->column);

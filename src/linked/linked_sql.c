@@ -163,7 +163,7 @@ kanon_linked(PG_FUNCTION_ARGS)
 	/* younger than the locks of all tables: a load may have emptied one of them first */
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	for (int i = 0; i < linked->n; i++)
-		linked->tables[i].request.snapshot = snapshot;
+		linked->tables[i].request.linked.snapshot = snapshot;
 	publish_tables(linked);
 	found = verify(linked);
 	linked_place(linked);

@@ -62,12 +62,12 @@ linked_check_targets(Linked *linked, const char *schema)
 	{
 		LinkedTable *table = &linked->tables[i];
 
-		if (table->request.mark)
+		if (table->request.columns.mark)
 			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 							errmsg("tables of one release are published without mark"),
 							errhint("Leave \"mark\" out.")));
 		table->request.replace = linked->replace;
-		table->request.placed_later = true;
+		table->request.linked.placed_later = true;
 		if (OidIsValid(namespace))
 			replaced[i] = get_relname_relid(table->target, namespace);
 		if (OidIsValid(replaced[i]) && !linked->replace)

@@ -28,24 +28,24 @@ check_rows(const Request *request, const Release *release, const Release *before
 {
 	double change;
 
-	if (release->row_count < request->min_rows)
+	if (release->row_count < request->limits.min_rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("the release has fewer rows than min_rows of the publication"),
 				 errdetail("It has " INT64_FORMAT ", min_rows is " INT64_FORMAT ".", release->row_count,
-						   request->min_rows),
+						   request->limits.min_rows),
 				 errhint("Look at the source, or lower min_rows: 1 is the default, 0 lets a release be "
 						 "empty.")));
 	if (before == NULL || before->row_count <= 0)
 		return;
 	change = fabs((double) release->row_count - before->row_count) / before->row_count;
-	if (change > request->max_row_change)
+	if (change > request->limits.max_row_change)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("the release is beyond max_row_change of the publication"),
 				 errdetail("It has " INT64_FORMAT " rows, the one before has " INT64_FORMAT
 						   ": a change of %.10g, max_row_change is %.10g.",
-						   release->row_count, before->row_count, change, request->max_row_change),
+						   release->row_count, before->row_count, change, request->limits.max_row_change),
 				 errhint("Look at the source, or let it through by kanon_alter_publication(..., set_options "
 						 "=> '{\"max_row_change\": ...}').")));
 }
@@ -56,8 +56,8 @@ limits_check(const Run *run, const Release *release, const Release *before)
 	const Request *request = run->request;
 
 	check_rows(request, release, before);
-	check_share(run->measures.gcp, request->max_gcp, "max_gcp",
+	check_share(run->measures.gcp, request->limits.max_gcp, "max_gcp",
 				"The share of all information that is lost (gcp)");
-	check_share(run->suppressed, request->max_suppressed, "max_suppressed",
+	check_share(run->suppressed, request->limits.max_suppressed, "max_suppressed",
 				"The share of cells that are suppressed");
 }

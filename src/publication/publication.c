@@ -109,7 +109,7 @@ definition_options(const KanonPublication *publication)
 {
 	const Model *model = model_find(publication->solver);
 	Request request = {.k = publication->k,
-					   .stable = publication->stable || publication->protect_successive,
+					   .series.stable = publication->stable || publication->protect_successive,
 					   .published = true};
 
 	request_of_json(&request, model, publication->options);

@@ -180,7 +180,7 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 	definition_check_stable(publication, model);
 	memset(request, 0, sizeof(*request));
 	request->k = publication->k;
-	request->stable = publication->stable || publication->protect_successive;
+	request->series.stable = publication->stable || publication->protect_successive;
 	request->published = true;
 	request_of_json(request, model,
 					relations_followed(publication->options, publication->relations, publication->owner));
@@ -188,32 +188,32 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 	request->publication = publication->name;
 	request->source = publication->source;
 	request->qis = publication->qis;
-	request->key = publication->key;
-	request->mask_key = publication->mask_key;
+	request->series.key = publication->key;
+	request->columns.mask_key = publication->mask_key;
 	if (publication->key != NULL)
-		request->persons = table_name(publication, release, "persons", &bare);
+		request->series.persons = table_name(publication, release, "persons", &bare);
 	if (publication->protect_successive)
 	{
-		request->histories = palloc0(sizeof(Histories));
-		request->histories->before = before != NULL ? before->rows : InvalidOid;
-		request->histories->shown = before != NULL ? before->row_count : 0;
-		request->histories->after = table_name(publication, release, "rows", &bare);
-		request->histories->release = release->number;
+		request->series.histories = palloc0(sizeof(Histories));
+		request->series.histories->before = before != NULL ? before->rows : InvalidOid;
+		request->series.histories->shown = before != NULL ? before->row_count : 0;
+		request->series.histories->after = table_name(publication, release, "rows", &bare);
+		request->series.histories->release = release->number;
 	}
-	request->like = before != NULL ? before->relation : InvalidOid;
-	request->definition = definition_text(publication);
-	request->bounds = publication->bounds;
+	request->series.like = before != NULL ? before->relation : InvalidOid;
+	request->series.definition = definition_text(publication);
+	request->series.bounds = publication->bounds;
 	/* (who is held back may be let in, and ages) */
 	if (may_keep && publication->bounds != NULL &&
-		source_view_reads(publication->published) == request->like && before != NULL &&
+		source_view_reads(publication->published) == request->series.like && before != NULL &&
 		OidIsValid(before->relation) && before->held_persons == 0 &&
 		(publication->key == NULL || OidIsValid(before->persons)) &&
-		(!request->stable || OidIsValid(before->types)))
-		request->seen = before->digest;
-	if (request->stable)
+		(!request->series.stable || OidIsValid(before->types)))
+		request->series.seen = before->digest;
+	if (request->series.stable)
 	{
-		request->types = table_name(publication, release, "types", &bare);
-		request->previous = before != NULL ? before->types : InvalidOid;
+		request->series.types = table_name(publication, release, "types", &bare);
+		request->series.previous = before != NULL ? before->types : InvalidOid;
 	}
 }
 
@@ -237,22 +237,22 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 	(void) source_of(publication);
 	fill_request(publication, release, releases, may_keep, &request);
 	request.target = table_name(publication, release, "release", &bare);
-	if (request.histories != NULL)
-		request.histories->none = &release->none;
+	if (request.series.histories != NULL)
+		request.series.histories->none = &release->none;
 	run = run_request(&request);
 	if (run->unchanged)
 	{
 		release->status = RELEASE_UNCHANGED;
 		run_end(run);
-		if (request.histories != NULL)
-			UnregisterSnapshot(request.histories->snapshot);
+		if (request.series.histories != NULL)
+			UnregisterSnapshot(request.series.histories->snapshot);
 		counting_end(nest);
 		return;
 	}
 	release->relation = run->target->relid;
 	release->cost = run->report.cost;
-	release->persons = request.persons != NULL ? relation_of(request.persons) : InvalidOid;
-	release->types = request.types != NULL ? relation_of(request.types) : InvalidOid;
+	release->persons = request.series.persons != NULL ? relation_of(request.series.persons) : InvalidOid;
+	release->types = request.series.types != NULL ? relation_of(request.series.types) : InvalidOid;
 	/* the run's memory goes with it */
 	publication->bounds =
 		run->bounds != NULL
@@ -264,11 +264,11 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 		release->digest = MemoryContextAlloc(GetMemoryChunkContext(publication), VARSIZE_ANY(run->digest));
 		memcpy(release->digest, run->digest, VARSIZE_ANY(run->digest));
 	}
-	if (request.histories != NULL)
+	if (request.series.histories != NULL)
 	{
-		release->rows = relation_of(request.histories->after);
-		release->held_persons = request.histories->persons;
-		release->held_oldest = request.histories->oldest;
+		release->rows = relation_of(request.series.histories->after);
+		release->held_persons = request.series.histories->persons;
+		release->held_oldest = request.series.histories->oldest;
 	}
 	CommandCounterIncrement();
 	keep_private(release->relation);
@@ -293,8 +293,8 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 	limits_check(run, release, before);
 	release->difference = before != NULL ? release_difference(publication, before, release) : 0;
 	run_end(run);
-	if (request.histories != NULL)
-		UnregisterSnapshot(request.histories->snapshot);
+	if (request.series.histories != NULL)
+		UnregisterSnapshot(request.series.histories->snapshot);
 	counting_end(nest);
 }
 

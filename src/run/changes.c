@@ -19,15 +19,15 @@ look_for_changes(Run *run)
 	List *read = list_concat(list_make1_oid(run->source->relid), run->source->beside);
 	ListCell *lc;
 
-	if (!kanon_skip_unchanged || request->definition == NULL || request->mask_key == NULL)
+	if (!kanon_skip_unchanged || request->series.definition == NULL || request->columns.mask_key == NULL)
 		return;
 	foreach (lc, read)
 		if (citus_reads(lfirst_oid(lc)))
 			return;
 	border_progress(run->border, "looking for changes", 0, -1);
-	run->digest = relations_digest(read, request->definition, request->mask_key);
+	run->digest = relations_digest(read, request->series.definition, request->columns.mask_key);
 	/* (a build with faults makes each release, to break it) */
-	run->unchanged = !WITH_FAULTS && request->seen != NULL &&
-					 VARSIZE_ANY(request->seen) == VARSIZE_ANY(run->digest) &&
-					 memcmp(request->seen, run->digest, VARSIZE_ANY(run->digest)) == 0;
+	run->unchanged = !WITH_FAULTS && request->series.seen != NULL &&
+					 VARSIZE_ANY(request->series.seen) == VARSIZE_ANY(run->digest) &&
+					 memcmp(request->series.seen, run->digest, VARSIZE_ANY(run->digest)) == 0;
 }

@@ -25,7 +25,9 @@ member(JsonbContainer *object, const char *name)
 static JsonbValue *
 builder_of(const Run *run, const char *column)
 {
-	return run->request->hierarchies != NULL ? member(&run->request->hierarchies->root, column) : NULL;
+	return run->request->columns.hierarchies != NULL
+			   ? member(&run->request->columns.hierarchies->root, column)
+			   : NULL;
 }
 
 static LevelBuilder *
@@ -55,7 +57,7 @@ texts_of(const JsonbValue *array, int *n)
 static void
 take(const Run *run, const SourceColumn *column, LevelBuilder *builder)
 {
-	const JsonbValue *kept = member(&run->request->bounds->root, column->name);
+	const JsonbValue *kept = member(&run->request->series.bounds->root, column->name);
 	const JsonbValue *now = builder_of(run, column->name);
 	const JsonbValue *by, *bounds;
 	char **texts;
@@ -76,7 +78,7 @@ take(const Run *run, const SourceColumn *column, LevelBuilder *builder)
 void
 kept_bounds_take(Run *run)
 {
-	if (run->request->bounds == NULL)
+	if (run->request->series.bounds == NULL)
 		return;
 	for (int c = 0; c < run->source->nqis; c++)
 		if (bounded(&run->source->qis[c]) != NULL)

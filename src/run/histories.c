@@ -77,7 +77,7 @@ history_kept(const Source *source)
 void
 histories_snapshot(Request *request)
 {
-	Histories *histories = request->histories;
+	Histories *histories = request->series.histories;
 
 	if (histories != NULL && histories->snapshot != NULL)
 	{
@@ -95,7 +95,7 @@ histories_snapshot(Request *request)
 char *
 history_table(const Run *run, const char *what)
 {
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(run->request->histories));
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(run->request->series.histories));
 	char *name = quote_qualified_identifier(run->target->schema,
 											psprintf("kanon_%s_" UINT64_FORMAT, what, random_number()));
 
@@ -183,7 +183,7 @@ static char *
 copy_source(Run *run, const SourceColumn *columns, int n)
 {
 	const Source *source = run->source;
-	Histories *histories = run->request->histories;
+	Histories *histories = run->request->series.histories;
 	char *name = history_table(run, "rows");
 	int64 first = greatest(histories, HISTORY_ROW), written;
 	Copy copy = {.row = first};
@@ -208,8 +208,8 @@ copy_source(Run *run, const SourceColumn *columns, int n)
 		raise_unsafe(psprintf("It was made from " INT64_FORMAT " rows instead of " INT64_FORMAT ".", written,
 							  copy.row - first));
 	if (history_sql("SELECT 1 FROM %s AS r WHERE r.%s IS NULL LIMIT 1", name,
-					quote_identifier(run->request->key)) > 0)
-		raise_null_keys(run->request->key);
+					quote_identifier(run->request->series.key)) > 0)
+		raise_null_keys(run->request->series.key);
 	return name;
 }
 
@@ -217,7 +217,7 @@ copy_source(Run *run, const SourceColumn *columns, int n)
 static void
 check_before(const Run *run, const SourceColumn *columns, int n)
 {
-	Oid before = run->request->histories->before;
+	Oid before = run->request->series.histories->before;
 	Relation rel = table_open(before, AccessShareLock);
 	int there = 0;
 	bool same = true;
@@ -248,9 +248,9 @@ check_before(const Run *run, const SourceColumn *columns, int n)
 static void
 match_rows(Run *run, const char *rows, const SourceColumn *columns, int n)
 {
-	Histories *histories = run->request->histories;
-	const char *key = quote_identifier(run->request->key);
-	const char *equal = key_equality(history_oid(rows), run->request->key);
+	Histories *histories = run->request->series.histories;
+	const char *key = quote_identifier(run->request->series.key);
+	const char *equal = key_equality(history_oid(rows), run->request->series.key);
 	StringInfoData own;
 
 	initStringInfo(&own);
@@ -318,7 +318,7 @@ forget_followed(const Histories *histories)
 static void
 pair_rows(const Run *run, const SourceColumn *mark, const char *became)
 {
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 	const Source *source = run->source;
 	char *ended = mark == NULL
 					  ? "NULL::pg_catalog.text"
@@ -410,13 +410,13 @@ find_units(const Histories *histories)
 static void
 find_late(const Run *run, const char *late, const char *overdue)
 {
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 
 	history_sql("CREATE UNLOGGED TABLE %s AS SELECT b." HISTORY_ROW " AS nr, b." HISTORY_PERSON
 				" AS person, b." HISTORY_NUMBER " AS history FROM %s AS b WHERE " HISTORY_LATEST
 				" AND b." HISTORY_CLASS " IS NOT NULL AND b." HISTORY_SINCE
 				" OPERATOR(pg_catalog.<=) (" INT64_FORMAT ")::pg_catalog.int8 AND " OTHERWISE,
-				overdue, histories->before_name, histories->release - run->request->max_held,
+				overdue, histories->before_name, histories->release - run->request->limits.max_held,
 				histories->ended, histories->source);
 	history_sql(
 		"CREATE UNLOGGED TABLE %s AS SELECT l.history, l.n, %s greatest(" INT64_FORMAT
@@ -443,7 +443,7 @@ find_late(const Run *run, const char *late, const char *overdue)
 static void
 end_overdue(Run *run)
 {
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 	const char *source = histories->source, *ended = histories->ended;
 	char *overdue = history_table(run, "overdue");
 	char *late = history_table(run, "late");
@@ -482,7 +482,7 @@ end_overdue(Run *run)
 static void
 make_copy(Run *run)
 {
-	Histories *histories = run->request->histories;
+	Histories *histories = run->request->series.histories;
 	int n;
 	SourceColumn *columns = history_columns(run->source, &n);
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(histories));
@@ -508,7 +508,7 @@ make_copy(Run *run)
 		forget_followed(histories);
 		pair_all(run);
 		find_units(histories);
-		if (run->request->max_held > 0)
+		if (run->request->limits.max_held > 0)
 			end_overdue(run);
 	}
 	else
@@ -539,7 +539,7 @@ add_number(Source *source)
 void
 histories_stage(Run *run)
 {
-	Histories *histories = run->request->histories;
+	Histories *histories = run->request->series.histories;
 	int nest = plain_text_begin();
 
 	if (histories->source == NULL)
@@ -565,7 +565,7 @@ histories_stage(Run *run)
 void
 histories_unstage(Run *run)
 {
-	Histories *histories = run->request->histories;
+	Histories *histories = run->request->series.histories;
 
 	if (run->source->relid != histories->relid)
 		return;

@@ -22,7 +22,7 @@
 static char *
 row_columns(const Run *run, const char *condition)
 {
-	const char *key = quote_identifier(run->request->key);
+	const char *key = quote_identifier(run->request->series.key);
 	StringInfoData list;
 	int n;
 	const SourceColumn *columns = history_columns(run->source, &n);
@@ -46,7 +46,7 @@ row_columns(const Run *run, const char *condition)
 static void
 keep_shown(const Run *run)
 {
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 
 	history_sql("INSERT INTO %s WITH " NUMBERED " SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON
 				", o.class, o.now,"
@@ -63,7 +63,7 @@ keep_shown(const Run *run)
 static void
 keep_absent(const Run *run)
 {
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 
 	history_sql(
 		"INSERT INTO %s WITH " NUMBERED " SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON ", NULL, o.now,"
@@ -83,7 +83,7 @@ keep_absent(const Run *run)
 static void
 keep_past(const Run *run)
 {
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 
 	history_sql("INSERT INTO %s SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON ", NULL, NULL, NULL,"
 				" b." HISTORY_CHANGES ", coalesce(b." HISTORY_PAST ", b." HISTORY_CHANGES "), b." HISTORY_GONE
@@ -97,7 +97,7 @@ keep_past(const Run *run)
 static void
 keep_waiting(const Run *run)
 {
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 
 	history_sql("INSERT INTO %s SELECT %s, NULL, b." HISTORY_PERSON
 				", NULL, NULL, coalesce((SELECT pg_catalog.min(p." HISTORY_SINCE
@@ -123,7 +123,7 @@ count_held(Histories *histories)
 void
 histories_keep(Run *run)
 {
-	Histories *histories = run->request->histories;
+	Histories *histories = run->request->series.histories;
 
 	history_sql("CREATE TABLE %s AS SELECT %s, 0::pg_catalog.int8 AS " HISTORY_ROW
 				", 0::pg_catalog.int8 AS " HISTORY_PERSON ", 0::pg_catalog.int8 AS " HISTORY_CLASS
@@ -195,7 +195,7 @@ refuse(const char *what, const char *format, ...)
 static void
 verify_values(Run *run)
 {
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 	const Source *source = run->source;
 	const char *after = histories->after, *before = history_before(histories);
 	char *labelled = history_table(run, "values");
@@ -226,7 +226,7 @@ verify_values(Run *run)
 void
 histories_verify(Run *run)
 {
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 	const char *before = histories->before_name, *after = histories->after;
 	const Source *source = run->source;
 	int nest = plain_text_begin();

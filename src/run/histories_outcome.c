@@ -37,7 +37,7 @@ history_before(const Histories *histories)
 static void
 find_outcome(Run *run)
 {
-	Histories *histories = run->request->histories;
+	Histories *histories = run->request->series.histories;
 	const char *before = history_before(histories);
 
 	if (histories->outcome != NULL)
@@ -94,7 +94,7 @@ find_outcome(Run *run)
 static void
 find_defaults(Run *run, const char *defaults)
 {
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 
 	history_sql(
 		"CREATE UNLOGGED TABLE %s AS SELECT DISTINCT ON (o.history) o.history, CASE WHEN o.unit IS NULL THEN o.label"
@@ -125,7 +125,7 @@ hold(const Histories *histories, const char *defaults, const char *with, const c
 static int64
 hold_few(Run *run, const char *defaults)
 {
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 	const char *o = histories->outcome;
 	char *with = psprintf(LABELS, o, run->problem.k);
 	int64 all = 0, rows;
@@ -168,7 +168,7 @@ hold_few(Run *run, const char *defaults)
 static bool
 any_alone(const Run *run)
 {
-	return history_sql("WITH " LABELS " SELECT 1 FROM few LIMIT 1", run->request->histories->outcome,
+	return history_sql("WITH " LABELS " SELECT 1 FROM few LIMIT 1", run->request->series.histories->outcome,
 					   run->problem.k) > 0 &&
 		   !FAULT(nobody_held);
 }
@@ -182,7 +182,7 @@ any_alone(const Run *run)
 static char *
 label_values(Run *run)
 {
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 	char *labelled = history_table(run, "values");
 	const char *before = history_before(histories);
 	const char *of_b = histories->before_name != NULL ? history_ruled(run->source, "b") : NULL;
@@ -221,7 +221,7 @@ label_values(Run *run)
 static int64
 hold_broken(Run *run, const char *defaults)
 {
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 	const char *o = histories->outcome;
 	char *labelled, *broken;
 	int64 rows = 0;
@@ -262,7 +262,7 @@ hold_broken(Run *run, const char *defaults)
 static int64
 hold_back(Run *run, const char *so)
 {
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 	char *back = history_table(run, "back");
 	int64 rows;
 
@@ -297,7 +297,7 @@ histories_hold_all(Run *run)
 bool
 histories_settle(Run *run)
 {
-	Histories *histories = run->request->histories;
+	Histories *histories = run->request->series.histories;
 	char *defaults = history_table(run, "defaults");
 	int64 held = 0, rows;
 	bool alone;

@@ -49,8 +49,8 @@ refuse_labelled(Run *run)
 {
 	Source *source = run->source;
 	int n = 0;
-	char **allowed = run->request->allow_identifying != NULL
-						 ? name_array(run->request->allow_identifying, "allow_identifying", &n)
+	char **allowed = run->request->columns.allow_identifying != NULL
+						 ? name_array(run->request->columns.allow_identifying, "allow_identifying", &n)
 						 : NULL;
 
 	for (int i = 0; i < n; i++)
@@ -165,7 +165,7 @@ refuse_functions(const Run *run)
 {
 	const Source *source = run->source;
 
-	if (run->request->keep == NULL || !run->whole)
+	if (run->request->columns.keep == NULL || !run->whole)
 		return;
 	for (int i = 0; i < source->nkept; i++)
 	{

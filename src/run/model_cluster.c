@@ -298,7 +298,7 @@ check_request(Request *request)
 						errmsg("method \"%s\" cannot be published night after night", method->name),
 						errdetail("%s", NO_CLASSES_TO_KEEP),
 						errhint("Take a method that makes classes, such as 'mondrian'.")));
-	if (method->relaxed && request->class_column != NULL)
+	if (method->relaxed && request->columns.class_column != NULL)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("method \"%s\" makes no classes that could be classified", method->name),
 						errhint("Leave class_column out.")));

@@ -82,8 +82,8 @@ check_k(const Run *run)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg(INT64_FORMAT " rows want more matches than this table has", wanting),
 			 errdetail("The source has " INT64_FORMAT " rows; a row's k must be below (rows + 3) / 2.", n),
-			 errhint("No row of column \"%s\" may want more than " INT64_FORMAT ".", run->request->k_column,
-					 most_k(run))));
+			 errhint("No row of column \"%s\" may want more than " INT64_FORMAT ".",
+					 run->request->freeform.k_column, most_k(run))));
 }
 
 /* The ks of the rows, and how many matches they make: where few want many, others are made to. */
@@ -230,14 +230,14 @@ check_request(Request *request)
 
 	options->method = method_among(request, KANON_FREEFORM)->number;
 	options->partition_size = request->partition_size;
-	options->symmetric = request->mutual;
+	options->symmetric = request->freeform.mutual;
 	if (options->symmetric &&
 		(options->method == KANON_FREEFORM_MIP || options->method == KANON_FREEFORM_MIN_COST_FLOW ||
 		 options->method == KANON_FREEFORM_CONCEALMENT))
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("method \"%s\" makes no mutual release", request->method),
 						errhint("Methods 'greedy', 'sort_greedy', 'hungarian' and 'ring' do.")));
-	if (request->k_column != NULL && options->method == KANON_FREEFORM_CONCEALMENT)
+	if (request->freeform.k_column != NULL && options->method == KANON_FREEFORM_CONCEALMENT)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("method \"concealment\" takes no k_column"),
 				 errdetail("Its matches are not equally likely, so no row could count on its own k."),
@@ -260,9 +260,9 @@ set_up(Run *run)
 	run->problem.freeform = &call->options;
 	run->problem.mask.order = KANON_ORDER_GIVEN;
 	freeform_columns(run->source);
-	if (run->request->k_column != NULL)
+	if (run->request->freeform.k_column != NULL)
 	{
-		call->k_column = own_k_column(run->source, run->request->k_column);
+		call->k_column = own_k_column(run->source, run->request->freeform.k_column);
 		source_check_groupable(run->source->qis, run->source->ngrouped);
 	}
 	refuse_rows(run);

@@ -109,10 +109,10 @@ check_request(Request *request)
 {
 	FullDomain *own = palloc0(sizeof(FullDomain));
 
-	own->options.suppression_limit = request->suppression_limit;
-	own->options.metric = word_among(request->metric, "metric", kanon_metric_names, NULL);
+	own->options.suppression_limit = request->levels.suppression_limit;
+	own->options.metric = word_among(request->levels.metric, "metric", kanon_metric_names, NULL);
 	own->options.search = method_among(request, KANON_FULL_DOMAIN)->number;
-	own->options.explore = request->explore;
+	own->options.explore = request->levels.explore;
 	own->workers = workers_of(request, own->options.search);
 	request->own = own;
 	request->solve_run = solve;

@@ -39,17 +39,17 @@ find_partition(Run *run)
 {
 	Request *request = run->request;
 	Partition *partition = palloc0(sizeof(Partition));
-	Nearest nearest = nearest_to(request->partition_by);
+	Nearest nearest = nearest_to(request->guided.partition_by);
 	const Source *source = run->source;
 
 	while (partition->qi < source->nqis &&
-		   strcmp(request->partition_by, source->qis[partition->qi].name) != 0)
+		   strcmp(request->guided.partition_by, source->qis[partition->qi].name) != 0)
 		nearest_try(&nearest, source->qis[partition->qi++].name);
 	if (partition->qi == source->nqis)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("partition_by names \"%s\", which is not a quasi-identifier", request->partition_by),
-				 errhint("%s", nearest_hint(&nearest, "Name one that would seldom be suppressed."))));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+						errmsg("partition_by names \"%s\", which is not a quasi-identifier",
+							   request->guided.partition_by),
+						errhint("%s", nearest_hint(&nearest, "Name one that would seldom be suppressed."))));
 	request->own = partition;
 	request->solve_run = solve_by_parts;
 }
@@ -70,7 +70,7 @@ tell_partition(const Run *run)
 		ereport(NOTICE,
 				(errmsg("solved by parts: %u values of \"%s\" alone, " INT64_FORMAT
 						" rows that were left over together",
-						facts->parts, run->request->partition_by, facts->left_over),
+						facts->parts, run->request->guided.partition_by, facts->left_over),
 				 errdetail("The release costs %.10g, of which those rows are %.10g.%s", run->report.cost,
 						   facts->left_over_cost,
 						   run->parted != NULL ? " Row types were read by parts, too." : ""),
@@ -81,7 +81,7 @@ tell_partition(const Run *run)
 static bool
 few_are_known(const Request *request)
 {
-	return request->known_columns >= 0 || request->combinations != NULL;
+	return request->guided.known_columns >= 0 || request->guided.combinations != NULL;
 }
 
 static void
@@ -100,19 +100,19 @@ choose_for_known(Request *request)
 
 	if (method == NULL)
 		refuse_with_known(psprintf("method '%s'", request->method));
-	if (request->patterns != NULL)
+	if (request->guided.patterns != NULL)
 		refuse_with_known("patterns");
-	if (request->rules != NULL)
+	if (request->guided.rules != NULL)
 		refuse_with_known("rules");
-	if (request->hierarchies != NULL)
+	if (request->columns.hierarchies != NULL)
 		refuse_with_known("hierarchies");
 	if (request->privacy != NULL)
 		refuse_with_known("privacy");
-	if (request->partition_by != NULL)
+	if (request->guided.partition_by != NULL)
 		refuse_with_known("partition_by");
 	if (request->residual != KANON_RESIDUAL_FILL)
 		refuse_with_known("another residual");
-	if (request->published || request->stable || request->key != NULL)
+	if (request->published || request->series.stable || request->series.key != NULL)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("a publication does not take known_columns or combinations"),
 						errhint("Publish a table by kanon_pattern_guided, with replace => true.")));
@@ -147,17 +147,17 @@ read_patterns(Run *run)
 	const Request *request = run->request;
 	KanonMask *mask = &run->problem.mask;
 
-	if (request->patterns != NULL && request->rules != NULL)
+	if (request->guided.patterns != NULL && request->guided.rules != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("patterns and rules cannot both be given"),
 				 errhint("List the patterns, or say them in rules.")));
-	if (request->patterns != NULL)
+	if (request->guided.patterns != NULL)
 	{
 		mask->order = KANON_ORDER_GIVEN;
-		mask->list = patterns_parse(request->patterns, &run->source->levels, &mask->nlist);
+		mask->list = patterns_parse(request->guided.patterns, &run->source->levels, &mask->nlist);
 	}
-	else if (request->rules != NULL)
-		rules_parse(request->rules, run->source, mask);
+	else if (request->guided.rules != NULL)
+		rules_parse(request->guided.rules, run->source, mask);
 }
 
 /* The fully suppressed rows are a combination of nothing, and as many as there are. */
@@ -167,8 +167,8 @@ set_known(Run *run)
 	const Request *request = run->request;
 	KanonKnown *known = palloc(sizeof(KanonKnown));
 
-	*known =
-		known_columns_parse(run->source, request->known_columns, request->k, request->combinations, "aside");
+	*known = known_columns_parse(run->source, request->guided.known_columns, request->k,
+								 request->guided.combinations, "aside");
 	run->problem.known = known;
 	run->problem.residual = KANON_RESIDUAL_SUPPRESS;
 }
@@ -178,7 +178,7 @@ set_mask(Run *run)
 {
 	if (few_are_known(run->request))
 		set_known(run);
-	if (run->request->partition_by != NULL)
+	if (run->request->guided.partition_by != NULL)
 		find_partition(run);
 	read_patterns(run);
 }
@@ -199,7 +199,7 @@ solve_near(Run *run, const KanonPrevious *previous)
 static void
 tell_solved(Run *run)
 {
-	if (run->request->partition_by != NULL)
+	if (run->request->guided.partition_by != NULL)
 	{
 		tell_partition(run);
 		return;
@@ -230,7 +230,7 @@ choose_clustering(Request *request)
 {
 	const KanonMethod *method = method_among(request, KANON_PATTERN_CLUSTERING);
 
-	if (request->patterns == NULL && request->rules == NULL)
+	if (request->guided.patterns == NULL && request->guided.rules == NULL)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("neither patterns nor rules are given"),

@@ -57,7 +57,7 @@ check_request(Request *request)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("sub-trees have no method \"bottom_up\""),
 				 errhint("Take method 'optimal': it never loses more, and ends sooner.")));
 	options->method = method_among(request, KANON_SUBTREE)->number;
-	options->scheme = word_among(request->scheme, "scheme", kanon_scheme_names, NULL);
+	options->scheme = word_among(request->levels.scheme, "scheme", kanon_scheme_names, NULL);
 	options->class_column = -1;
 	request->own = options;
 	request->solve_run = solve;

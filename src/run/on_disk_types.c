@@ -378,7 +378,7 @@ partition(const Run *run)
 {
 	int qi = 0;
 
-	while (strcmp(run->request->partition_by, run->source->qis[qi].name) != 0)
+	while (strcmp(run->request->guided.partition_by, run->source->qis[qi].name) != 0)
 		qi++;
 	return qi;
 }
@@ -401,9 +401,9 @@ parted_may(Run *run)
 		 "rules about populations are asked of all classes together", "without rules about populations"},
 		{privacy_find(request->privacy, PRIVACY_SUBJECT) >= 0,
 		 "persons (kanon_subject) are counted in all classes at once", "without kanon_subject"},
-		{request->key != NULL, "the key's persons are noted with the class that each row type goes to",
+		{request->series.key != NULL, "the key's persons are noted with the class that each row type goes to",
 		 "in a publication without a key"},
-		{request->types != NULL, "those of the next release are to stay in their classes",
+		{request->series.types != NULL, "those of the next release are to stay in their classes",
 		 "in a publication that is not stable"}};
 
 	for (int i = 0; i < lengthof(obstacles); i++)
@@ -433,7 +433,7 @@ parted_read(Run *run)
 	run->border->why = psprintf(
 		"Row types are read by parts: in memory at a time are those of one value of \"%s\", or those "
 		"left over of all; and each value of every column once.",
-		run->request->partition_by);
+		run->request->guided.partition_by);
 	run->border->instead =
 		"Or let partition_by name a column with more values, or one that would seldom be suppressed.";
 	run->types = marginals_read(run->source, run->border, &rows->values);

@@ -49,7 +49,7 @@ typedef struct OptionKind
 static void
 check_gap(Request *request, Datum value)
 {
-	if (!(request->gap >= 0 && request->gap < 1))
+	if (!(request->guided.gap >= 0 && request->guided.gap < 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("gap must be at least 0 and below 1"),
 				 errhint("0 asks for the proven optimum, 0.01 for at most one per cent more than it.")));
@@ -58,7 +58,7 @@ check_gap(Request *request, Datum value)
 static void
 check_effort(Request *request, Datum value)
 {
-	if (!(request->effort > 0) || isinf(request->effort))
+	if (!(request->guided.effort > 0) || isinf(request->guided.effort))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("effort must be positive and finite"),
 				 errhint("1 is the default, 10 works ten times as long.")));
@@ -67,7 +67,7 @@ check_effort(Request *request, Datum value)
 static void
 check_suppression_limit(Request *request, Datum value)
 {
-	if (!(request->suppression_limit >= 0 && request->suppression_limit <= 1))
+	if (!(request->levels.suppression_limit >= 0 && request->levels.suppression_limit <= 1))
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("suppression_limit must be between 0 and 1"),
@@ -98,7 +98,7 @@ check_size(Request *request, Datum value)
 static void
 check_h(Request *request, Datum value)
 {
-	if (!(request->h >= 0 && request->h <= 100))
+	if (!(request->sets.h >= 0 && request->sets.h <= 100))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("h must be between 0 and 100"),
 						errhint("It is in per cent, as in the paper: 40 is two of five.")));
 }
@@ -106,7 +106,7 @@ check_h(Request *request, Datum value)
 static void
 check_rho(Request *request, Datum value)
 {
-	if (!(request->rho > 0 && request->rho <= 1))
+	if (!(request->sets.rho > 0 && request->sets.rho <= 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("rho must be above 0 and at most 1"),
 				 errhint("It is the confidence that no rule to a private item may reach, such as 0.5.")));
@@ -115,7 +115,7 @@ check_rho(Request *request, Datum value)
 static void
 check_known_columns(Request *request, Datum value)
 {
-	if (request->known_columns < 1)
+	if (request->guided.known_columns < 1)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("known_columns must be at least 1"),
 						errhint("It is how many quasi-identifiers of a person somebody knows at most.")));
 }
@@ -123,8 +123,8 @@ check_known_columns(Request *request, Datum value)
 static void
 take_hierarchies(Request *request, Datum value)
 {
-	request->hierarchies = relations_resolved(request->hierarchies, "hierarchies");
-	request->values[OPTION_HIERARCHIES] = JsonbPGetDatum(request->hierarchies);
+	request->columns.hierarchies = relations_resolved(request->columns.hierarchies, "hierarchies");
+	request->values[OPTION_HIERARCHIES] = JsonbPGetDatum(request->columns.hierarchies);
 }
 
 static void
@@ -132,7 +132,8 @@ take_level_cost(Request *request, Datum value)
 {
 	static const char *const words[] = {"height", "ncp", NULL};
 
-	request->level_cost = word_among(TextDatumGetCString(value), "level_cost", words, LEVEL_COST_HINT);
+	request->columns.level_cost =
+		word_among(TextDatumGetCString(value), "level_cost", words, LEVEL_COST_HINT);
 }
 
 static void
@@ -173,66 +174,71 @@ take_seed(Request *request, Datum value)
 
 static const OptionKind kinds[OPTIONS] = {
 	[OPTION_METHOD] = {"method", TEXTOID, NULL, NULL, true, FIELD(method), NULL},
-	[OPTION_PATTERNS] = {"patterns", TEXTARRAYOID, NULL, NULL, true, FIELD(patterns), NULL},
-	[OPTION_RULES] = {"rules", JSONBOID, NULL, NULL, true, FIELD(rules), NULL},
-	[OPTION_GAP] = {"gap", FLOAT8OID, "0", "0 asks for the proven optimum.", true, FIELD(gap), check_gap},
-	[OPTION_EFFORT] = {"effort", FLOAT8OID, "1", "1 is the default.", true, FIELD(effort), check_effort},
+	[OPTION_PATTERNS] = {"patterns", TEXTARRAYOID, NULL, NULL, true, FIELD(guided.patterns), NULL},
+	[OPTION_RULES] = {"rules", JSONBOID, NULL, NULL, true, FIELD(guided.rules), NULL},
+	[OPTION_GAP] = {"gap", FLOAT8OID, "0", "0 asks for the proven optimum.", true, FIELD(guided.gap),
+					check_gap},
+	[OPTION_EFFORT] = {"effort", FLOAT8OID, "1", "1 is the default.", true, FIELD(guided.effort),
+					   check_effort},
 	[OPTION_SHOW] = {"show", TEXTOID, "auto", "'auto' is the default.", true, FIELD(show), NULL},
 	[OPTION_SUPPRESSION_LIMIT] = {"suppression_limit", FLOAT8OID, "0", "0 suppresses no row whole.", true,
-								  FIELD(suppression_limit), check_suppression_limit},
-	[OPTION_SCHEME] = {"scheme", TEXTOID, "subtree", "'subtree' is the default.", true, FIELD(scheme), NULL},
-	[OPTION_METRIC] = {"metric", TEXTOID, "loss", "'loss' is the default.", true, FIELD(metric), NULL},
+								  FIELD(levels.suppression_limit), check_suppression_limit},
+	[OPTION_SCHEME] = {"scheme", TEXTOID, "subtree", "'subtree' is the default.", true, FIELD(levels.scheme),
+					   NULL},
+	[OPTION_METRIC] = {"metric", TEXTOID, "loss", "'loss' is the default.", true, FIELD(levels.metric), NULL},
 	[OPTION_WORKERS] = {"workers", INT4OID, NULL, NULL, true, FIELD(workers), NULL},
-	[OPTION_EXPLORE] = {"explore", BOOLOID, "false", BOOL_HINT, false, FIELD(explore), NULL},
+	[OPTION_EXPLORE] = {"explore", BOOLOID, "false", BOOL_HINT, false, FIELD(levels.explore), NULL},
 	[OPTION_PARTITION_SIZE] = {"partition_size", INT4OID, NULL, NULL, true, FIELD(partition_size),
 							   check_partition_size},
-	[OPTION_PARTITION_BY] = {"partition_by", NAMEOID, NULL, NULL, true, FIELD(partition_by), NULL},
-	[OPTION_MUTUAL] = {"mutual", BOOLOID, "false", BOOL_HINT, true, FIELD(mutual), NULL},
-	[OPTION_K_COLUMN] = {"k_column", NAMEOID, NULL, NULL, true, FIELD(k_column), NULL},
-	[OPTION_WITH_VALUES] = {"with_values", BOOLOID, "false", BOOL_HINT, false, FIELD(with_values), NULL},
-	[OPTION_M] = {"m", INT4OID, NULL, NULL, true, FIELD(m), check_size},
-	[OPTION_P] = {"p", INT4OID, NULL, NULL, true, FIELD(p), check_size},
-	[OPTION_H] = {"h", FLOAT8OID, NULL, NULL, true, FIELD(h), check_h},
-	[OPTION_RHO] = {"rho", FLOAT8OID, NULL, NULL, true, FIELD(rho), check_rho},
-	[OPTION_TRANSACTION] = {"transaction", NAMEOID, NULL, NULL, true, FIELD(transaction), NULL},
-	[OPTION_HIERARCHY] = {"hierarchy", REGCLASSOID, NULL, NULL, true, FIELD(hierarchy), NULL},
+	[OPTION_PARTITION_BY] = {"partition_by", NAMEOID, NULL, NULL, true, FIELD(guided.partition_by), NULL},
+	[OPTION_MUTUAL] = {"mutual", BOOLOID, "false", BOOL_HINT, true, FIELD(freeform.mutual), NULL},
+	[OPTION_K_COLUMN] = {"k_column", NAMEOID, NULL, NULL, true, FIELD(freeform.k_column), NULL},
+	[OPTION_WITH_VALUES] = {"with_values", BOOLOID, "false", BOOL_HINT, false, FIELD(dry.with_values), NULL},
+	[OPTION_M] = {"m", INT4OID, NULL, NULL, true, FIELD(sets.m), check_size},
+	[OPTION_P] = {"p", INT4OID, NULL, NULL, true, FIELD(sets.p), check_size},
+	[OPTION_H] = {"h", FLOAT8OID, NULL, NULL, true, FIELD(sets.h), check_h},
+	[OPTION_RHO] = {"rho", FLOAT8OID, NULL, NULL, true, FIELD(sets.rho), check_rho},
+	[OPTION_TRANSACTION] = {"transaction", NAMEOID, NULL, NULL, true, FIELD(sets.transaction), NULL},
+	[OPTION_HIERARCHY] = {"hierarchy", REGCLASSOID, NULL, NULL, true, FIELD(sets.hierarchy), NULL},
 	/* values of the source: not recorded */
-	[OPTION_SENSITIVE] = {"sensitive", TEXTARRAYOID, NULL, NULL, false, FIELD(sensitive), NULL},
-	[OPTION_SENSITIVE_ITEMS] = {"sensitive_items", REGCLASSOID, NULL, NULL, true, FIELD(sensitive_items),
+	[OPTION_SENSITIVE] = {"sensitive", TEXTARRAYOID, NULL, NULL, false, FIELD(sets.sensitive), NULL},
+	[OPTION_SENSITIVE_ITEMS] = {"sensitive_items", REGCLASSOID, NULL, NULL, true, FIELD(sets.sensitive_items),
 								NULL},
 	[OPTION_SENSITIVE_COLUMN] = {"sensitive", NAMEOID, NULL, SENSITIVE_COLUMN_HINT, true,
-								 FIELD(sensitive_column), NULL},
-	[OPTION_L] = {"l", INT4OID, NULL, NULL, true, FIELD(l), NULL},
-	[OPTION_VIEW] = {"view", TEXTOID, NULL, NULL, true, FIELD(view), NULL},
-	[OPTION_KNOWN_COLUMNS] = {"known_columns", INT4OID, NULL, NULL, true, FIELD(known_columns),
+								 FIELD(anatomy.sensitive_column), NULL},
+	[OPTION_L] = {"l", INT4OID, NULL, NULL, true, FIELD(anatomy.l), NULL},
+	[OPTION_VIEW] = {"view", TEXTOID, NULL, NULL, true, FIELD(anatomy.view), NULL},
+	[OPTION_KNOWN_COLUMNS] = {"known_columns", INT4OID, NULL, NULL, true, FIELD(guided.known_columns),
 							  check_known_columns},
-	[OPTION_COMBINATIONS] = {"combinations", TEXTARRAYOID, NULL, NULL, true, FIELD(combinations), NULL},
-	[OPTION_KEEP] = {"keep", NAMEARRAYOID, "{}", NULL, true, FIELD(keep), NULL},
+	[OPTION_COMBINATIONS] = {"combinations", TEXTARRAYOID, NULL, NULL, true, FIELD(guided.combinations),
+							 NULL},
+	[OPTION_KEEP] = {"keep", NAMEARRAYOID, "{}", NULL, true, FIELD(columns.keep), NULL},
 	[OPTION_ALLOW_IDENTIFYING] = {"allow_identifying", NAMEARRAYOID, "{}", NULL, true,
-								  FIELD(allow_identifying), NULL},
+								  FIELD(columns.allow_identifying), NULL},
 	/* keys are drawn by the run: none of them stands here */
-	[OPTION_MASK] = {"mask", JSONBOID, NULL, NULL, true, FIELD(mask), NULL},
-	[OPTION_WEIGHTS] = {"weights", FLOAT8ARRAYOID, NULL, NULL, true, FIELD(weights), NULL},
-	[OPTION_HIERARCHIES] = {"hierarchies", JSONBOID, NULL, NULL, true, FIELD(hierarchies), take_hierarchies},
+	[OPTION_MASK] = {"mask", JSONBOID, NULL, NULL, true, FIELD(columns.mask), NULL},
+	[OPTION_WEIGHTS] = {"weights", FLOAT8ARRAYOID, NULL, NULL, true, FIELD(columns.weights), NULL},
+	[OPTION_HIERARCHIES] = {"hierarchies", JSONBOID, NULL, NULL, true, FIELD(columns.hierarchies),
+							take_hierarchies},
 	[OPTION_LEVEL_COST] = {"level_cost", TEXTOID, "ncp", LEVEL_COST_HINT, true, 0, take_level_cost},
 	/* recorded by privacy_recorded, without the values that rules list */
 	[OPTION_PRIVACY] = {"privacy", JSONBARRAYOID, NULL, NULL, false, 0, take_privacy},
-	[OPTION_CATEGORICAL] = {"categorical", NAMEARRAYOID, "{}", NULL, true, FIELD(categorical), NULL},
+	[OPTION_CATEGORICAL] = {"categorical", NAMEARRAYOID, "{}", NULL, true, FIELD(columns.categorical), NULL},
 	[OPTION_RESIDUAL] = {"residual", TEXTOID, "fill", RESIDUAL_HINT, true, 0, take_residual},
-	[OPTION_CLASS_COLUMN] = {"class_column", NAMEOID, NULL, NULL, true, FIELD(class_column), NULL},
-	[OPTION_MARK] = {"mark", BOOLOID, "false", BOOL_HINT, true, FIELD(mark), NULL},
+	[OPTION_CLASS_COLUMN] = {"class_column", NAMEOID, NULL, NULL, true, FIELD(columns.class_column), NULL},
+	[OPTION_MARK] = {"mark", BOOLOID, "false", BOOL_HINT, true, FIELD(columns.mark), NULL},
 	[OPTION_REPLACE] = {"replace", BOOLOID, "false", BOOL_HINT, true, FIELD(replace), NULL},
 	[OPTION_DRY_RUN] = {"dry_run", BOOLOID, "false", BOOL_HINT, false, FIELD(dry_run), NULL},
 	[OPTION_TIME_LIMIT] = {"time_limit", INTERVALOID, "00:01:00", NULL, true, 0, take_time_limit},
 	[OPTION_SEED] = {"seed", INT8OID, NULL, NULL, true, 0, take_seed},
 	[OPTION_SOLVER] = {"solver", TEXTOID, "pattern_guided", "'pattern_guided' is the default.", false,
-					   FIELD(solver), NULL},
-	[OPTION_OPTIONS] = {"options", JSONBOID, NULL, NULL, false, FIELD(options), NULL},
+					   FIELD(dry.solver), NULL},
+	[OPTION_OPTIONS] = {"options", JSONBOID, NULL, NULL, false, FIELD(dry.options), NULL},
 	[OPTION_MIN_ROWS] = {"min_rows", INT8OID, "1", MIN_ROWS_HINT, false, 0, take_min_rows},
-	[OPTION_MAX_ROW_CHANGE] = {"max_row_change", FLOAT8OID, NULL, NULL, false, FIELD(max_row_change),
+	[OPTION_MAX_ROW_CHANGE] = {"max_row_change", FLOAT8OID, NULL, NULL, false, FIELD(limits.max_row_change),
 							   check_max_row_change},
-	[OPTION_MAX_GCP] = {"max_gcp", FLOAT8OID, NULL, NULL, false, FIELD(max_gcp), check_max_gcp},
-	[OPTION_MAX_SUPPRESSED] = {"max_suppressed", FLOAT8OID, NULL, NULL, false, FIELD(max_suppressed),
+	[OPTION_MAX_GCP] = {"max_gcp", FLOAT8OID, NULL, NULL, false, FIELD(limits.max_gcp), check_max_gcp},
+	[OPTION_MAX_SUPPRESSED] = {"max_suppressed", FLOAT8OID, NULL, NULL, false, FIELD(limits.max_suppressed),
 							   check_max_suppressed},
 	[OPTION_MAX_HELD] = {"max_held", INT8OID, NULL, NULL, false, 0, take_max_held},
 	[OPTION_COUNT_ROWS] = {"count_rows", BOOLOID, "false", BOOL_HINT, true, FIELD(count_rows), NULL},
@@ -280,12 +286,12 @@ request_init(Request *request, const Model *model)
 	request->model = model;
 	request->function = psprintf("kanon_%s", model->name);
 	request->time_limit = INFINITY;
-	request->effort = 1;
+	request->guided.effort = 1;
 	request->seed = 1;
 	request->workers = -1;
-	request->known_columns = -1;
-	request->h = request->rho = NAN;
-	request->max_row_change = request->max_gcp = request->max_suppressed = INFINITY;
+	request->guided.known_columns = -1;
+	request->sets.h = request->sets.rho = NAN;
+	request->limits.max_row_change = request->limits.max_gcp = request->limits.max_suppressed = INFINITY;
 }
 
 static const char *
@@ -436,7 +442,7 @@ request_of_json(Request *request, const Model *model, Jsonb *options)
 	bool nulls[OPTIONS];
 	bool given[OPTIONS] = {false};
 	int64 k = request->k;
-	bool stable = request->stable, published = request->published;
+	bool stable = request->series.stable, published = request->published;
 
 	if (!JB_ROOT_IS_OBJECT(options))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("options must be a JSON object"),
@@ -444,7 +450,7 @@ request_of_json(Request *request, const Model *model, Jsonb *options)
 								options_known(model))));
 	request_init(request, model);
 	request->k = k;
-	request->stable = stable;
+	request->series.stable = stable;
 	request->published = published;
 	options_of_json(model, options, values, nulls, given);
 	for (Option option = 0; option < OPTIONS; option++)
@@ -498,12 +504,12 @@ take_solver(Request *request, const Model *model)
 	Request given = *request;
 	Jsonb *none = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum("{}")));
 
-	request_of_json(request, model, given.options != NULL ? given.options : none);
+	request_of_json(request, model, given.dry.options != NULL ? given.dry.options : none);
 	request->function = given.function;
 	request->caller = given.caller;
 	request->source = given.source;
 	request->qis = given.qis;
-	request->with_values = given.with_values;
+	request->dry.with_values = given.dry.with_values;
 }
 
 void
@@ -518,9 +524,9 @@ request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const char *funct
 	request->qis = array_arg(fcinfo, 1);
 	take_args(request, fcinfo, options, 3);
 	request->k = k;
-	if (request->options != NULL || strcmp(request->solver, pattern_guided_model.name) != 0)
+	if (request->dry.options != NULL || strcmp(request->dry.solver, pattern_guided_model.name) != 0)
 	{
-		const Model *model = model_find_dry(request->solver);
+		const Model *model = model_find_dry(request->dry.solver);
 
 		refuse_beside(request, options);
 		take_solver(request, model);

@@ -9,8 +9,8 @@
 void
 take_min_rows(Request *request, Datum value)
 {
-	request->min_rows = DatumGetInt64(value);
-	if (request->min_rows < 0)
+	request->limits.min_rows = DatumGetInt64(value);
+	if (request->limits.min_rows < 0)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("min_rows must not be negative"),
 						errhint(MIN_ROWS_HINT)));
 }
@@ -18,7 +18,7 @@ take_min_rows(Request *request, Datum value)
 void
 check_max_row_change(Request *request, Datum value)
 {
-	if (!(request->max_row_change >= 0) || isinf(request->max_row_change))
+	if (!(request->limits.max_row_change >= 0) || isinf(request->limits.max_row_change))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("max_row_change must be finite and not negative"),
@@ -36,20 +36,20 @@ check_share(double share, const char *name)
 void
 check_max_gcp(Request *request, Datum value)
 {
-	check_share(request->max_gcp, "max_gcp");
+	check_share(request->limits.max_gcp, "max_gcp");
 }
 
 void
 check_max_suppressed(Request *request, Datum value)
 {
-	check_share(request->max_suppressed, "max_suppressed");
+	check_share(request->limits.max_suppressed, "max_suppressed");
 }
 
 void
 take_max_held(Request *request, Datum value)
 {
-	request->max_held = DatumGetInt64(value);
-	if (request->max_held < 1)
+	request->limits.max_held = DatumGetInt64(value);
+	if (request->limits.max_held < 1)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("max_held must be at least 1"),
 						errhint(MAX_HELD_HINT)));
 }

@@ -162,27 +162,18 @@ extern const Model alpha_beta_model;
 extern const Model synthetic_model;
 extern const Model cross_training_model;
 
-struct Request
+/* What tables that are published together share. */
+typedef struct LinkedRequest
 {
-	const Model *model;
-	const char *function; /* what it is called to whoever waits for it */
-	Oid caller;           /* the SQL function that was called: of the extension's schema and library */
-	Oid source;
-	ArrayType *qis;
-	int64 k;                 /* 0: the caller sees to that */
-	const char *target;      /* NULL: nothing is written */
-	const char *publication; /* whose release it is, or NULL */
-
-	/* of two tables */
-	const char *sensitive_target; /* NULL: nothing is written */
-
-	/* of several tables that are published together */
 	struct SnapshotData *snapshot; /* under which all of them are read; or NULL */
 	bool placed_later;             /* whoever asks calls run_place when all of them are written */
 	ArrayType *told_apart; /* columns by which row types differ beside the quasi-identifiers; or NULL */
 	const char *promise;   /* in words, for the target's comment; NULL: k in the quasi-identifiers */
+} LinkedRequest;
 
-	/* of successive releases; names of tables that the run makes are quoted and qualified */
+/* What a release takes from those before it. Names of tables that the run makes are quoted and qualified. */
+typedef struct SeriesRequest
+{
 	char *key;                   /* the column that says who a row is about: read, not published; or NULL */
 	const char *persons;         /* with a key: who is in which class */
 	struct Histories *histories; /* with a key: k holds over all releases (histories.h); or NULL */
@@ -194,25 +185,39 @@ struct Request
 		definition; /* as text: what else decides about the release; NULL: nobody asks whether anything has changed */
 	const bytea *seen; /* the digest of the release before, or NULL */
 	Jsonb *bounds;     /* of hierarchies, as releases before had them (hierarchy_bounds.h), or NULL */
-	bool published;    /* a publication asks; as k and stable there before the options are */
+} SeriesRequest;
 
-	/* options; NULL and so on where none was given and the model has no default */
-	char *method;
+/* Options of kanon_pattern_guided and kanon_pattern_clustering. */
+typedef struct PatternOptions
+{
 	ArrayType *patterns;
 	Jsonb *rules;
 	double gap;
 	double effort;
-	char *show;
+	char *partition_by;      /* a quasi-identifier, or NULL: it is not cut */
+	int known_columns;       /* that somebody knows of a person, at most; -1: not given */
+	ArrayType *combinations; /* sets of columns that are known together, or NULL */
+} PatternOptions;
+
+/* Options of kanon_full_domain and kanon_subtree. */
+typedef struct LevelOptions
+{
 	double suppression_limit;
 	char *scheme;
 	char *metric;
-	int workers;
 	bool explore;
-	int partition_size; /* 0: the table is not cut */
-	char *partition_by; /* a quasi-identifier, or NULL: it is not cut */
+} LevelOptions;
+
+/* Options of kanon_freeform alone. */
+typedef struct FreeformOptions
+{
 	bool mutual;
 	char *k_column; /* that says what k each row wants, or NULL */
-	bool with_values;
+} FreeformOptions;
+
+/* Options of kanon_transactions. */
+typedef struct SetOptions
+{
 	int m;      /* items that are known, at most; 0: not given */
 	int p;      /* the same of coherence */
 	double h;   /* per cent; NaN: not given */
@@ -221,11 +226,20 @@ struct Request
 	Oid hierarchy;
 	ArrayType *sensitive;
 	Oid sensitive_items;
+} SetOptions;
+
+/* Options of kanon_anatomy. */
+typedef struct AnatomyOptions
+{
+	const char *sensitive_target; /* NULL: nothing is written */
 	char *sensitive_column;
 	int l;
 	char *view;
-	int known_columns;       /* that somebody knows of a person, at most; -1: not given */
-	ArrayType *combinations; /* sets of columns that are known together, or NULL */
+} AnatomyOptions;
+
+/* What columns show, and what they count. */
+typedef struct ColumnOptions
+{
 	ArrayType *keep;
 	ArrayType *allow_identifying;
 	Jsonb *mask;
@@ -233,24 +247,67 @@ struct Request
 	ArrayType *weights;
 	Jsonb *hierarchies;
 	LevelCost level_cost;
-	Privacy *privacy;
 	ArrayType *categorical;
-	KanonResidual residual;
 	char *class_column;
 	bool mark;
+} ColumnOptions;
+
+/* Bounds that a publication sets its releases. */
+typedef struct LimitOptions
+{
+	int64 min_rows;
+	double max_row_change; /* shares; INFINITY: not given */
+	double max_gcp;
+	double max_suppressed;
+	int64 max_held; /* releases; 0: not given */
+} LimitOptions;
+
+/* Options of functions that solve and write nothing. */
+typedef struct DryOptions
+{
+	char *solver;
+	Jsonb *options;
+	bool with_values;
+} DryOptions;
+
+/* What every run is asked for, then a struct for each model or use. */
+struct Request
+{
+	const Model *model;
+	const char *function; /* what it is called to whoever waits for it */
+	Oid caller;           /* the SQL function that was called: of the extension's schema and library */
+	Oid source;
+	ArrayType *qis;
+	int64 k;                 /* 0: the caller sees to that */
+	const char *target;      /* NULL: nothing is written */
+	const char *publication; /* whose release it is, or NULL */
+
+	bool published; /* a publication asks; as k and stable there before the options are */
+
+	/* options; NULL and so on where none was given and the model has no default */
+	char *method;
+	char *show;
+	int workers;
+	int partition_size; /* 0: the table is not cut */
+	Privacy *privacy;
+	KanonResidual residual;
 	bool replace;
 	bool dry_run;
 	double time_limit; /* seconds, or INFINITY */
 	uint64 seed;
 	bool seeded;
-	char *solver;
-	Jsonb *options;
-	int64 min_rows;
-	double max_row_change; /* shares; INFINITY: not given */
-	double max_gcp;
-	double max_suppressed;
-	int64 max_held;  /* releases; 0: not given */
 	bool count_rows; /* k counts rows, although the key says that persons have several */
+
+	LinkedRequest linked;
+	SeriesRequest series;
+	PatternOptions guided;
+	LevelOptions levels;
+	FreeformOptions freeform;
+	SetOptions sets;
+	AnatomyOptions anatomy;
+	ColumnOptions columns;
+	LimitOptions limits;
+	DryOptions dry;
 
 	/* by the model's check */
 	const char *recorded_method; /* what the record calls it, when not by `method` */

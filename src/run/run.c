@@ -116,10 +116,12 @@ open_source(Run *run)
 {
 	const Request *request = run->request;
 
-	run->source = source_open(request->source, request->qis,
-							  request->key != NULL ? keep_key(request->keep, request->key) : request->keep,
-							  request->categorical);
-	if (request->key != NULL)
+	run->source =
+		source_open(request->source, request->qis,
+					request->series.key != NULL ? keep_key(request->columns.keep, request->series.key)
+												: request->columns.keep,
+					request->columns.categorical);
+	if (request->series.key != NULL)
 	{
 		SourceColumn *key = &run->source->kept[--run->source->nkept];
 
@@ -132,7 +134,8 @@ static void
 group_by_further(Run *run)
 {
 	int n;
-	SourceColumn *columns = source_columns(run->source, run->request->told_apart, "foreign_key", "a key", &n);
+	SourceColumn *columns =
+		source_columns(run->source, run->request->linked.told_apart, "foreign_key", "a key", &n);
 
 	for (int i = 0; i < n; i++)
 		(void) source_group_by(run->source, &columns[i]);
@@ -143,9 +146,9 @@ open_beside(Run *run)
 {
 	privacy_populations(run->request->privacy, run->source);
 	privacy_columns(run->request->privacy, run->source);
-	if (run->request->told_apart != NULL)
+	if (run->request->linked.told_apart != NULL)
 		group_by_further(run);
-	source_hierarchies(run->source, run->request->hierarchies);
+	source_hierarchies(run->source, run->request->columns.hierarchies);
 	kept_bounds_take(run);
 }
 
@@ -161,15 +164,15 @@ set_up(Run *run)
 	problem->ncolumns = run->source->levels.first[run->source->nqis];
 	problem->residual = request->residual;
 	problem->time_limit = request->time_limit;
-	problem->gap = request->gap;
+	problem->gap = request->guided.gap;
 	problem->seed = request->seed;
-	problem->effort = request->effort;
+	problem->effort = request->guided.effort;
 	mask_all(&problem->mask);
-	if (request->class_column != NULL)
-		find_class_column(run, request->class_column);
+	if (request->columns.class_column != NULL)
+		find_class_column(run, request->columns.class_column);
 	if (request->model->set_up != NULL)
 		request->model->set_up(run);
-	run->weights = weights_parse(request->weights, run->source->nqis);
+	run->weights = weights_parse(request->columns.weights, run->source->nqis);
 	run->columns = run->source;
 }
 
@@ -190,9 +193,9 @@ check_k(const Run *run)
 	if (nrows == 0 || k <= nrows || privacy_k_map(run->request->privacy))
 		return;
 	/* (of a protected publication some may wait, or have left and come back) */
-	if (run->request->histories != NULL)
-		*run->request->histories->none =
-			k <= Max(run->request->histories->rows, run->request->histories->shown);
+	if (run->request->series.histories != NULL)
+		*run->request->series.histories->none =
+			k <= Max(run->request->series.histories->rows, run->request->series.histories->shown);
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the table"),
 					errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.", k, nrows),
 					errhint("Lower k: no class could ever have that many rows.")));
@@ -201,7 +204,7 @@ check_k(const Run *run)
 static void
 read_types(Run *run)
 {
-	if (run->request->partition_by != NULL && parted_may(run))
+	if (run->request->guided.partition_by != NULL && parted_may(run))
 		parted_read(run);
 	else
 		for (int tries = 1; (run->types = rowtypes_read_within(run->source, 0, run->border)) == NULL; tries++)
@@ -217,7 +220,7 @@ ready(Run *run)
 
 	check_k(run);
 	rowtypes_levels(types, run->border);
-	rowtypes_price(types, run->weights, request->level_cost, run->border);
+	rowtypes_price(types, run->weights, request->columns.level_cost, run->border);
 	run->problem.k = request->k;
 	run->problem.columns = types->columns;
 	run->problem.ntypes = types->ntypes;
@@ -304,9 +307,9 @@ write_target(Run *run)
 		return;
 	}
 	/* (with a key that is done where rows are staged) */
-	if (run->request->types != NULL && run->request->key == NULL)
+	if (run->request->series.types != NULL && run->request->series.key == NULL)
 		stable_begin(run);
-	if (run->request->key != NULL)
+	if (run->request->series.key != NULL)
 		successive_settle(run);
 	run->suppressed = suppressed_share(run);
 	run->number = run_record_classes(run->schema, run->types, &run->problem, &run->release, run->diversity);
@@ -320,7 +323,7 @@ write_target(Run *run)
 							  written, expected));
 	if (written != expected)
 		elog(ERROR, "wrote " INT64_FORMAT " rows instead of " INT64_FORMAT, written, expected);
-	if (run->request->types != NULL && run->request->key == NULL)
+	if (run->request->series.types != NULL && run->request->series.key == NULL)
 		stable_end(run);
 }
 
@@ -358,7 +361,7 @@ record_run(Run *run)
 	run_record(run->schema, run->number, record, run->types, &run->problem, &run->release, &run->report,
 			   &run->measures);
 	comments_columns(run->target, run->source);
-	comments_write(run->target, run->source, run_words(run, run->request->promise));
+	comments_write(run->target, run->source, run_words(run, run->request->linked.promise));
 }
 
 static const Steps row_type_steps = {open_source,  open_beside,   set_up,     read_types, ready,   solve,
@@ -405,16 +408,16 @@ begin(Request *request, bool whole)
 	run->border->least_k = request->k <= 2;
 	SPI_connect();
 	steps->open(run);
-	masks_read(run->source, request->mask, request->key, request->mask_key);
+	masks_read(run->source, request->columns.mask, request->series.key, request->columns.mask_key);
 	identifiers_check(run);
 	source_snapshot(run->source);
 	run->record.source = run->source->name;
 	steps->beside(run);
 	/* younger than these locks, too: a load may have emptied one of them first */
 	PopActiveSnapshot();
-	if (request->snapshot != NULL)
+	if (request->linked.snapshot != NULL)
 	{
-		PushCopiedSnapshot(request->snapshot);
+		PushCopiedSnapshot(request->linked.snapshot);
 		UpdateActiveSnapshotCommandId();
 	}
 	else
@@ -427,7 +430,7 @@ begin(Request *request, bool whole)
 	steps->set_up(run);
 	if (request->target != NULL)
 	{
-		run->target = target_resolve(request->target, run->columns, request->replace, request->mark);
+		run->target = target_resolve(request->target, run->columns, request->replace, request->columns.mark);
 		INSTR_TIME_SET_CURRENT(run->clock);
 		set_rows_aside(run);
 		target_create(run->target, run->columns);
@@ -438,7 +441,7 @@ begin(Request *request, bool whole)
 	steps->read(run);
 	run->record.read_ms = lap_ms(&run->clock);
 	steps->ready(run);
-	if (request->definition != NULL)
+	if (request->series.definition != NULL)
 		run->bounds = kept_bounds_tell(run);
 	return run;
 }
@@ -532,9 +535,9 @@ try_protected(Run *run)
 		/* nobody else can be held back: that is raised */
 		if (!histories_hold_all(run))
 		{
-			*run->request->histories->none = true;
+			*run->request->series.histories->none = true;
 			run_solve(run);
-			*run->request->histories->none = false;
+			*run->request->series.histories->none = false;
 		}
 		run_utility(psprintf("DROP TABLE %s", run->target->building));
 		return false;
@@ -592,24 +595,24 @@ put_target(Run *run)
 	steps->write(run);
 	target_distribute(run->target);
 	source_unstage(run->source);
-	if (request->histories != NULL)
+	if (request->series.histories != NULL)
 		histories_unstage(run);
 	run->record.write_ms = lap_ms(&run->clock);
 	CommandCounterIncrement();
 	/* checked as it stands there; only then does it take an older table's place */
 	steps->verify(run);
 	masks_verify(run->target, run->columns);
-	if (request->histories != NULL)
+	if (request->series.histories != NULL)
 		histories_verify(run);
 	run->record.verify_ms = lap_ms(&run->clock);
-	if (!request->placed_later)
+	if (!request->linked.placed_later)
 		run_place(run);
 }
 
 Run *
 run_request(Request *request)
 {
-	Run *run = request->histories != NULL ? solved_protected(request) : solved(request);
+	Run *run = request->series.histories != NULL ? solved_protected(request) : solved(request);
 
 	if (run->target != NULL && !run->unchanged)
 		put_target(run);

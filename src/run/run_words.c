@@ -79,13 +79,13 @@ run_words(const Run *run, const char *promise)
 		appendStringInfo(&text, "k = " INT64_FORMAT, request->k);
 		append_names(&text, " in ", request->qis);
 	}
-	if (request->known_columns > 0)
-		appendStringInfo(&text, ", of which any %d may be known", request->known_columns);
-	append_sets(&text, request->combinations);
+	if (request->guided.known_columns > 0)
+		appendStringInfo(&text, ", of which any %d may be known", request->guided.known_columns);
+	append_sets(&text, request->guided.combinations);
 	appendStringInfo(&text, "; %s, method %s", request->function, run->record.method);
 	for (int i = 0; request->privacy != NULL && i < request->privacy->n; i++)
 		appendStringInfo(&text, "; %s", privacy_sentence(&request->privacy->words[i]));
-	append_names(&text, "; may identify: ", request->allow_identifying);
+	append_names(&text, "; may identify: ", request->columns.allow_identifying);
 	append_masked(&text, run->source);
 	appendStringInfo(&text, "; run " INT64_FORMAT ", %s", run->number, time_text(run->record.started_at));
 	return text.data;
@@ -111,7 +111,8 @@ run_notice_empty(const Run *run, const KanonColumnMeasures *columns)
 void
 run_notice_rest(const Run *run)
 {
-	if (run->report.stopped && (run->request->known_columns > 0 || run->request->combinations != NULL))
+	if (run->report.stopped &&
+		(run->request->guided.known_columns > 0 || run->request->guided.combinations != NULL))
 		ereport(NOTICE, (errmsg("time was up: some cells stay empty that could be shown"),
 						 errhint("Raise time_limit.")));
 	else if (run->report.stopped)

@@ -225,9 +225,9 @@ read_before(Run *run, Reader *reader)
 	const Request *request = run->request;
 	Gate *gate;
 
-	if (!OidIsValid(request->previous) || relation_name(request->previous) == NULL)
+	if (!OidIsValid(request->series.previous) || relation_name(request->series.previous) == NULL)
 		return false;
-	gate = flows_gate(run->source, request->previous);
+	gate = flows_gate(run->source, request->series.previous);
 	if (!is_usable(gate))
 		return false;
 	reader->index = type_index_create(run->types, run->border);
@@ -344,7 +344,7 @@ meet_rows(Run *run, Reader *reader)
 void
 stable_refuse_populations(const Request *request)
 {
-	if (!request->published || !request->stable || request->privacy == NULL ||
+	if (!request->published || !request->series.stable || request->privacy == NULL ||
 		(privacy_find(request->privacy, PRIVACY_DELTA_PRESENCE) < 0 &&
 		 privacy_find(request->privacy, PRIVACY_PRESENCE) < 0 && !privacy_k_map(request->privacy)))
 		return;
@@ -382,7 +382,7 @@ static void
 refuse_unstable(const Run *run, KanonStatus status)
 {
 	const char *why = run->report.detail;
-	const Histories *histories = run->request->histories;
+	const Histories *histories = run->request->series.histories;
 
 	/* others can be held back first */
 	if (histories != NULL && !*histories->none && status != KANON_BROKEN)
@@ -405,8 +405,8 @@ refuse_unstable(const Run *run, KanonStatus status)
 static bool
 needs_company(const Run *run)
 {
-	return run->request->types != NULL && run->request->mask_key != NULL && !run->source->staged_packed &&
-		   (run->source->nkept > 0 || run->request->key != NULL);
+	return run->request->series.types != NULL && run->request->columns.mask_key != NULL &&
+		   !run->source->staged_packed && (run->source->nkept > 0 || run->request->series.key != NULL);
 }
 
 static KanonStatus
@@ -418,7 +418,7 @@ solve_near(Run *run, Reader *reader)
 
 	meet_rows(run, reader);
 	look_at_patterns(run, reader);
-	if (run->source->nkept == 0 && run->request->key == NULL)
+	if (run->source->nkept == 0 && run->request->series.key == NULL)
 		memset(reader->known, true, sizeof(bool) * run->types->ntypes);
 	previous.nclasses = reader->nclasses;
 	previous.pattern = reader->pattern;
@@ -446,7 +446,7 @@ stable_solve(Run *run)
 
 	if (needs_company(run))
 	{
-		run->company = company_create(request->mask_key, request->key != NULL, run->border);
+		run->company = company_create(request->columns.mask_key, request->series.key != NULL, run->border);
 		run->target->company = run->company;
 	}
 	run->near = read_before(run, &reader);
@@ -516,7 +516,7 @@ stable_begin(Run *run)
 	int beside = source->ngrouped;
 	Oid relid;
 
-	relid = create_table(source, run->request->types);
+	relid = create_table(source, run->request->series.types);
 	keep_uncounted(relid);
 	run->state_table = table_open(relid, RowExclusiveLock);
 	run->state = bulk_begin(run->state_table);
@@ -556,6 +556,6 @@ stable_end(Run *run)
 	run->alike = NULL;
 	CommandCounterIncrement();
 	if (FAULT(types_changed))
-		run_utility(psprintf("ALTER TABLE %s ALTER COLUMN %s TYPE pg_catalog.text", run->request->types,
-							 run->source->qis[0].quoted));
+		run_utility(psprintf("ALTER TABLE %s ALTER COLUMN %s TYPE pg_catalog.text",
+							 run->request->series.types, run->source->qis[0].quoted));
 }

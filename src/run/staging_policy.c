@@ -21,14 +21,15 @@
 static Oid
 table_before(const Run *run)
 {
-	return OidIsValid(run->target->replaced) ? run->target->replaced : run->request->like;
+	return OidIsValid(run->target->replaced) ? run->target->replaced : run->request->series.like;
 }
 
 /* Once to group, once to write. */
 static bool
 reads_twice(const Run *run)
 {
-	return run->source->nkept > 0 || run->source->ngrouped > run->source->nqis || run->request->key != NULL;
+	return run->source->nkept > 0 || run->source->ngrouped > run->source->nqis ||
+		   run->request->series.key != NULL;
 }
 
 static bool
@@ -44,8 +45,9 @@ counts_persons(const Run *run)
 static bool
 is_for_workers(const Run *run)
 {
-	return !counts_persons(run) && run->source->masks == NULL && run->request->key == NULL &&
-		   run->request->partition_by == NULL && (run->request->types == NULL || run->source->nkept == 0);
+	return !counts_persons(run) && run->source->masks == NULL && run->request->series.key == NULL &&
+		   run->request->guided.partition_by == NULL &&
+		   (run->request->series.types == NULL || run->source->nkept == 0);
 }
 
 /*
@@ -57,7 +59,7 @@ read_once(Run *run)
 {
 	Source *source = run->source;
 
-	source->nwaiting = source->nkept + (run->request->key != NULL);
+	source->nwaiting = source->nkept + (run->request->series.key != NULL);
 	source->once = (source->nwaiting > 0 || counts_persons(run)) && !OidIsValid(source->staged_from) &&
 				   !source_is_stored(source);
 }
@@ -67,7 +69,7 @@ stage(Run *run, bool pack)
 {
 	Oid extension = getExtensionOfObject(ProcedureRelationId, run->request->caller);
 
-	source_stage(run->source, run->source->nkept + (run->request->key != NULL), run->target->schema,
+	source_stage(run->source, run->source->nkept + (run->request->series.key != NULL), run->target->schema,
 				 citus_workers_have(extension), pack);
 }
 
@@ -80,7 +82,7 @@ set_rows_aside(Run *run)
 {
 	Oid before = table_before(run);
 
-	if (run->request->histories != NULL)
+	if (run->request->series.histories != NULL)
 	{
 		histories_stage(run);
 		run->target->kind = spread_kind(run->source, before);

@@ -128,9 +128,10 @@ static bool
 counted_before(const Source *source, const Request *request)
 {
 	for (int c = 0; c < source->ngrouped; c++)
-		if (strcmp(source->qis[c].name, request->key) == 0)
+		if (strcmp(source->qis[c].name, request->series.key) == 0)
 			return false;
-	return OidIsValid(request->previous) && get_attnum(request->previous, request->key) != InvalidAttrNumber;
+	return OidIsValid(request->series.previous) &&
+		   get_attnum(request->series.previous, request->series.key) != InvalidAttrNumber;
 }
 
 /* Some have several rows: what that asks of the request. */
@@ -142,21 +143,22 @@ check_several_rows(const Request *request, bool counted)
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("persons of the key \"%s\" have several rows, and rules about presence count rows",
-					request->key),
+					request->series.key),
 			 errdetail("A person in several classes can be found in any of them."),
 			 errhint("Publish a view with one row per person, or say {\"count_rows\": true} in options.")));
-	if (!counted && OidIsValid(request->previous) && request->histories == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("persons of the key \"%s\" have several rows, and had one each before", request->key),
-				 errdetail("Classes that count persons would not keep unchanged rows together."),
-				 errhint("{\"count_rows\": true} in options counts rows. A refresh with stable => "
-						 "false starts anew, and counts persons from then on.")));
-	ereport(NOTICE,
-			(errmsg("k counts persons by the key \"%s\", of whom some have several rows", request->key),
-			 errdetail("Rules that count values count persons, too. Counted in rows, one person could fill a "
-					   "class alone."),
-			 errhint("{\"count_rows\": true} in options counts rows.")));
+	if (!counted && OidIsValid(request->series.previous) && request->series.histories == NULL)
+		ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
+						errmsg("persons of the key \"%s\" have several rows, and had one each before",
+							   request->series.key),
+						errdetail("Classes that count persons would not keep unchanged rows together."),
+						errhint("{\"count_rows\": true} in options counts rows. A refresh with stable => "
+								"false starts anew, and counts persons from then on.")));
+	ereport(
+		NOTICE,
+		(errmsg("k counts persons by the key \"%s\", of whom some have several rows", request->series.key),
+		 errdetail("Rules that count values count persons, too. Counted in rows, one person could fill a "
+				   "class alone."),
+		 errhint("{\"count_rows\": true} in options counts rows.")));
 }
 
 void
@@ -167,19 +169,19 @@ successive_count_persons(Run *run)
 	bool counted, several;
 
 	/* of a population k counts what the rule says */
-	if (request->key == NULL || request->count_rows || privacy_k_map(request->privacy) ||
+	if (request->series.key == NULL || request->count_rows || privacy_k_map(request->privacy) ||
 		privacy_find(request->privacy, PRIVACY_SUBJECT) >= 0)
 		return;
 	/* (also on nights on which each has one row: else row types were told apart by other columns than before) */
 	counted = counted_before(run->source, request);
-	several = has_several_rows(run->source, request->key);
+	several = has_several_rows(run->source, request->series.key);
 	if (!counted && !several)
 		return;
 	if (several)
 		check_several_rows(request, counted);
 	/* the request outlives the run's queries, and what the model keeps of it, too */
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(run));
-	request->privacy = privacy_of_persons(request->privacy, run->source, request->key);
+	request->privacy = privacy_of_persons(request->privacy, run->source, request->series.key);
 	request_check(request);
 	MemoryContextSwitchTo(old);
 }
@@ -212,12 +214,12 @@ stage(Run *run)
 	staged->numbered = true;
 	types.source = with_key(run);
 	target_create(staged, types.source);
-	if (run->request->types != NULL)
+	if (run->request->series.types != NULL)
 		stable_begin(run);
 	written = target_write(staged, &types, &run->problem, &run->release, run->border);
 	if (written != run->types->nrows - run->release.dropped)
 		elog(ERROR, "wrote " INT64_FORMAT " rows", written);
-	if (run->request->types != NULL)
+	if (run->request->series.types != NULL)
 		stable_end(run);
 	CommandCounterIncrement();
 	run->staged = staged;
@@ -227,7 +229,7 @@ stage(Run *run)
 static void
 note_persons(const Run *run)
 {
-	const char *persons = run->request->persons;
+	const char *persons = run->request->series.persons;
 	const char *kept =
 		run->source->nkept > 0 ? history_text(run->source->kept, run->source->nkept, "s") : NULL;
 	const char *hash =
@@ -241,8 +243,8 @@ note_persons(const Run *run)
 	run_utility(psprintf(
 		"CREATE TABLE %s AS SELECT s.%s AS key, l.class, l.look, %s AS kept FROM %s AS s JOIN (%s) AS l"
 		" ON l.number OPERATOR(pg_catalog.=) s." KANON_CLASS_COLUMN " GROUP BY s.%s, l.class, l.look",
-		persons, quote_identifier(run->request->key), hash, run->staged->building, class_looks(run),
-		quote_identifier(run->request->key)));
+		persons, quote_identifier(run->request->series.key), hash, run->staged->building, class_looks(run),
+		quote_identifier(run->request->series.key)));
 	plain_text_end(nest);
 	keep_uncounted(RangeVarGetRelid(
 		makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(persons))), NoLock, false));
@@ -260,11 +262,11 @@ successive_stage(Run *run)
 				 errmsg("solver \"%s\" makes no classes that persons could be in", run->request->model->name),
 				 errhint("Leave out the key, or take another solver.")));
 	stage(run);
-	(void) key_equality(run->staged->relid, run->request->key); /* before anybody asks who is who */
+	(void) key_equality(run->staged->relid, run->request->series.key); /* before anybody asks who is who */
 	if (gate_execute(psprintf("SELECT 1 FROM %s WHERE %s IS NULL LIMIT 1", run->staged->building,
-							  quote_identifier(run->request->key)),
+							  quote_identifier(run->request->series.key)),
 					 false, SPI_OK_SELECT) > 0)
-		raise_null_keys(run->request->key);
+		raise_null_keys(run->request->series.key);
 }
 
 bool
@@ -283,8 +285,8 @@ successive_protect(Run *run)
 		return true;
 	run_utility(psprintf("DROP TABLE %s", run->staged->building));
 	run_utility(psprintf("DROP TABLE %s", run->target->building));
-	if (run->request->types != NULL)
-		run_utility(psprintf("DROP TABLE %s", run->request->types));
+	if (run->request->series.types != NULL)
+		run_utility(psprintf("DROP TABLE %s", run->request->series.types));
 	return false;
 }
 
@@ -294,7 +296,7 @@ successive_settle(Run *run)
 	if (run->staged == NULL)
 		successive_stage(run);
 	border_progress(run->border, "taking out the key", 0, -1);
-	if (run->request->histories != NULL)
+	if (run->request->series.histories != NULL)
 		histories_keep(run);
 	note_persons(run);
 }

@@ -48,7 +48,7 @@ extern char *key_equality(Oid relid, const char *key);
 static inline int
 successive_columns(const Request *request)
 {
-	return request->key == NULL ? 0 : request->histories != NULL ? 2 : 1;
+	return request->series.key == NULL ? 0 : request->series.histories != NULL ? 2 : 1;
 }
 
 #endif
