@@ -51,6 +51,14 @@ typedef struct MaskMemo MaskMemo;
 typedef struct MaskColumn MaskColumn;
 struct IssuedPart;
 
+/* The type of what is hashed with the key, domains looked through. */
+typedef struct MaskKeyed
+{
+	Oid type; /* the type of what is hashed with the key, domains looked through */
+	bool byval;
+	int16 length;
+} MaskKeyed;
+
 typedef struct Mask
 {
 	MaskKind kind;
@@ -84,9 +92,7 @@ typedef struct Mask
 
 	/* while rows are written */
 	FmgrInfo *compare;
-	Oid keyed; /* the type of what is hashed with the key, domains looked through */
-	bool keyed_byval;
-	int16 keyed_length;
+	MaskKeyed keyed;
 	FmgrInfo output;
 	MaskMemo *memo;            /* hashes of values that were met before */
 	struct IssuedPart *issued; /* pseudonyms, so that no two values have one */

@@ -227,14 +227,14 @@ static bool
 value_key(const Mask *mask, Datum value, uint64 *key)
 {
 	const char *bytes = DatumGetPointer(value);
-	Size length = mask->keyed_length;
+	Size length = mask->keyed.length;
 
-	if (mask->keyed_byval)
+	if (mask->keyed.byval)
 	{
 		*key = (uint64) value;
 		return true;
 	}
-	if (mask->keyed_length == -1)
+	if (mask->keyed.length == -1)
 	{
 		const void *packed = PG_DETOAST_DATUM_PACKED(value);
 
@@ -257,17 +257,17 @@ text_of(Mask *mask, Datum value, Size *length)
 {
 	char *text;
 
-	if (mask->keyed == TEXTOID || mask->keyed == VARCHAROID || mask->keyed == BPCHAROID)
+	if (mask->keyed.type == TEXTOID || mask->keyed.type == VARCHAROID || mask->keyed.type == BPCHAROID)
 	{
 		const void *packed = PG_DETOAST_DATUM_PACKED(value);
 
 		text = VARDATA_ANY(packed);
 		*length = VARSIZE_ANY_EXHDR(packed);
-		while (mask->keyed == BPCHAROID && *length > 0 && text[*length - 1] == ' ')
+		while (mask->keyed.type == BPCHAROID && *length > 0 && text[*length - 1] == ' ')
 			(*length)--;
 		return text;
 	}
-	if (mask->keyed == NUMERICOID)
+	if (mask->keyed.type == NUMERICOID)
 		value = DirectFunctionCall1(numeric_trim_scale, value);
 	text = OutputFunctionCall(&mask->output, value);
 	*length = strlen(text);
@@ -374,14 +374,14 @@ mask_key_begin(Masks *masks, Mask *mask, const SourceColumn *column)
 
 	if (masks->hmac[mask->lasting] == NULL)
 		begin_hmac(masks, mask->lasting);
-	mask->keyed = getBaseType(column->type);
-	get_typlenbyval(column->type, &mask->keyed_length, &mask->keyed_byval);
+	mask->keyed.type = getBaseType(column->type);
+	get_typlenbyval(column->type, &mask->keyed.length, &mask->keyed.byval);
 	getTypeOutputInfo(column->type, &function, &isvarlena);
 	fmgr_info(function, &mask->output);
 	mask->memo = MemoryContextAllocZero(masks->border->context, sizeof(MaskMemo));
 	mask->memo->slots = FIRST_SLOTS;
-	mask->memo->key = mask->keyed_byval ? 1 : BYTES_WORDS;
-	mask->memo->stride = mask->keyed_byval ? mask->kind == MASK_SHIFT ? 2 : 4 : LINE / sizeof(uint64);
+	mask->memo->key = mask->keyed.byval ? 1 : BYTES_WORDS;
+	mask->memo->stride = mask->keyed.byval ? mask->kind == MASK_SHIFT ? 2 : 4 : LINE / sizeof(uint64);
 	memo_begin(mask->memo, masks->border);
 	if (mask->kind == MASK_PSEUDONYM)
 		mask->issued = MemoryContextAllocZero(masks->border->context, sizeof(IssuedPart) * PARTS);
@@ -432,7 +432,7 @@ pseudonyms_begin(const bytea *key, Oid type, const char *group)
 	pseudonyms->mask.kind = MASK_PSEUDONYM;
 	pseudonyms->mask.lasting = true;
 	pseudonyms->mask.group = psprintf("kanon group %s", group);
-	pseudonyms->mask.keyed = getBaseType(type);
+	pseudonyms->mask.keyed.type = getBaseType(type);
 	getTypeOutputInfo(type, &function, &isvarlena);
 	fmgr_info(function, &pseudonyms->mask.output);
 	return pseudonyms;

@@ -462,7 +462,7 @@ rows_of(const Search *s, uint32_t f, uint32_t value)
 	int rows = 0;
 
 	for (uint32_t u = 0; u < s->n; u++)
-		rows += s->unit[u].in == f && s->value[s->unit[u].type] == value;
+		rows += s->unit[u].in == f && s->rules.value[s->unit[u].type] == value;
 	return rows;
 }
 
@@ -494,8 +494,8 @@ can_exchange(const Search *s, uint32_t f)
 	for (uint32_t u = 0; u < s->n; u++)
 		for (uint32_t v = 0; v < s->n; v++)
 			if (s->unit[v].in == f && s->unit[u].in != f && s->unit[u].in != NONE && fits_in(s, u, f) &&
-				fits_in(s, v, s->unit[u].in) && rows_of(s, f, s->value[s->unit[u].type]) == 0 &&
-				rows_of(s, f, s->value[s->unit[v].type]) > 1)
+				fits_in(s, v, s->unit[u].in) && rows_of(s, f, s->rules.value[s->unit[u].type]) == 0 &&
+				rows_of(s, f, s->rules.value[s->unit[v].type]) > 1)
 				return true;
 	return false;
 }
@@ -534,16 +534,16 @@ gets_the_value_it_lacks(void **state)
 		s.model = &model;
 		s.pace = &pace;
 		s.random = 1;
-		s.values_needed = 3;
-		s.values_alone = true;
-		s.value = problem->extra[diverse_rules[0].column].code;
+		s.rules.values_needed = 3;
+		s.rules.values_alone = true;
+		s.rules.value = problem->extra[diverse_rules[0].column].code;
 		assert_true(search_alloc(&s));
 		for (uint32_t u = 0; u < s.n; u++)
 			s.unit[u].in = NONE;
-		s.rule_types = kanon_take(&s.scratch, s.n, sizeof(uint32_t));
-		s.rule_counts = kanon_take(&s.scratch, s.n, sizeof(int64_t));
-		s.value_seen = kanon_take0(&s.scratch, values, sizeof(uint32_t));
-		s.value_met = kanon_take0(&s.scratch, values, sizeof(uint32_t));
+		s.rules.types = kanon_take(&s.scratch, s.n, sizeof(uint32_t));
+		s.rules.counts = kanon_take(&s.scratch, s.n, sizeof(int64_t));
+		s.rules.seen = kanon_take0(&s.scratch, values, sizeof(uint32_t));
+		s.rules.met = kanon_take0(&s.scratch, values, sizeof(uint32_t));
 		for (int round = 0; round < 10; round++)
 		{
 			place_rows(&s, &random);

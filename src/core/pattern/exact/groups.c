@@ -113,23 +113,23 @@ groups_take(Groups *g)
 		if (g->strict && g->group[e].n == 1 && rint(g->used[e]) > 0)
 			return KANON_OK;
 	}
-	if (g->found && cost >= g->cost)
+	if (g->best.found && cost >= g->best.cost)
 		return KANON_OK;
-	kanon_drop(&g->scratch, g->chosen);
-	kanon_drop(&g->scratch, g->times);
-	g->chosen = kanon_take(&g->scratch, n, sizeof(*g->chosen));
-	g->times = kanon_take(&g->scratch, n, sizeof(*g->times));
+	kanon_drop(&g->scratch, g->best.chosen);
+	kanon_drop(&g->scratch, g->best.times);
+	g->best.chosen = kanon_take(&g->scratch, n, sizeof(*g->best.chosen));
+	g->best.times = kanon_take(&g->scratch, n, sizeof(*g->best.times));
 	if (g->scratch.failed)
 		return KANON_NO_MEMORY;
-	g->nchosen = 0;
+	g->best.n = 0;
 	for (size_t e = 0; e < g->ngroups; e++)
 		if (rint(g->used[e]) > 0)
 		{
-			g->times[g->nchosen] = (int64_t) rint(g->used[e]);
-			g->chosen[g->nchosen++] = g->group[e];
+			g->best.times[g->best.n] = (int64_t) rint(g->used[e]);
+			g->best.chosen[g->best.n++] = g->group[e];
 		}
-	g->found = true;
-	g->cost = cost;
+	g->best.found = true;
+	g->best.cost = cost;
 	g->cutoff = fmin(g->cutoff, groups_below(g, cost));
 	g->pace.cost = fmin(g->pace.cost, (cost + g->base) * g->grid.unit);
 	return KANON_OK;
@@ -148,7 +148,7 @@ prepare(Groups *g)
 	g->ntypes = problem->ntypes;
 	g->rows = kanon_take(&g->scratch, g->ntypes, sizeof(*g->rows));
 	g->code = kanon_take(&g->scratch, g->ntypes, width * sizeof(*g->code));
-	g->in_start = kanon_take0(&g->scratch, (size_t) g->ntypes + 1, sizeof(*g->in_start));
+	g->odd.in_start = kanon_take0(&g->scratch, (size_t) g->ntypes + 1, sizeof(*g->odd.in_start));
 	g->near_start = kanon_take(&g->scratch, (size_t) g->ntypes + 1, sizeof(*g->near_start));
 	g->price = kanon_take(&g->scratch, g->ntypes, sizeof(*g->price));
 	g->reach = kanon_take(&g->scratch, g->ntypes, sizeof(*g->reach));
@@ -214,9 +214,9 @@ fill(Groups *g, int64_t *left, KanonRelease *release)
 	GroupCost cost;
 	KanonStatus status = KANON_OK;
 
-	for (size_t e = 0; e < g->nchosen; e++)
+	for (size_t e = 0; e < g->best.n; e++)
 	{
-		const Group *group = &g->chosen[e];
+		const Group *group = &g->best.chosen[e];
 		KanonPattern differ = groups_differ(g, group);
 		uint32_t class;
 
@@ -230,8 +230,8 @@ fill(Groups *g, int64_t *left, KanonRelease *release)
 		class = kanon_same(cost.pattern, all) ? blank : add_class(g, cost.pattern, group->type[0], release);
 		for (uint32_t i = 0; i < group->n; i++)
 		{
-			add_flow(release, group->type[i], class, g->times[e]);
-			left[group->type[i]] -= g->times[e];
+			add_flow(release, group->type[i], class, g->best.times[e]);
+			left[group->type[i]] -= g->best.times[e];
 		}
 	}
 	status = groups_cost(g, KANON_NONE, &cost);
@@ -259,14 +259,14 @@ static KanonStatus
 make_release(Groups *g, KanonRelease *release)
 {
 	KanonEnv *env = g->env;
-	size_t nclasses = g->nchosen + g->ntypes + 1;
+	size_t nclasses = g->best.n + g->ntypes + 1;
 	int64_t *left = kanon_take(&g->scratch, g->ntypes, sizeof(*left));
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
 	release->classes = kanon_alloc0(env, nclasses, sizeof(*release->classes));
 	release->cells = kanon_alloc0(env, nclasses, (size_t) g->problem->ncolumns * sizeof(*release->cells));
-	release->flows = kanon_alloc0(env, 3 * g->nchosen + g->ntypes, sizeof(*release->flows));
+	release->flows = kanon_alloc0(env, 3 * g->best.n + g->ntypes, sizeof(*release->flows));
 	if (left == NULL || release->classes == NULL || release->cells == NULL || release->flows == NULL)
 		return KANON_NO_MEMORY;
 	memcpy(left, g->problem->rows, g->ntypes * sizeof(*left));
@@ -296,9 +296,9 @@ solve(Groups *g, const IlpStart *start, IlpResult *result, KanonReport *report)
 		snprintf(report->detail, sizeof(report->detail), "the mask has too many patterns");
 	else if (status != KANON_OK)
 		snprintf(report->detail, sizeof(report->detail), "%s", g->text);
-	if (status == KANON_OK && g->found && g->cost + g->base < result->cost)
+	if (status == KANON_OK && g->best.found && g->best.cost + g->base < result->cost)
 	{
-		IlpResult mine = {.cost = g->cost + g->base};
+		IlpResult mine = {.cost = g->best.cost + g->base};
 
 		status = make_release(g, &mine.release);
 		if (status != KANON_OK)
@@ -359,8 +359,8 @@ groups_solve_limited(const KanonProblem *problem, const IlpStart *start, uint64_
 	kanon_release_free(problem, &result.release);
 	kanon_mask_close(g.index);
 	kanon_free(env, g.patterns);
-	kanon_free(env, g.odd_end.v);
-	kanon_free(env, g.odd_type.v);
+	kanon_free(env, g.odd.end.v);
+	kanon_free(env, g.odd.type.v);
 	kanon_free(env, g.near.v);
 	kanon_scratch_free(&g.scratch);
 	return status;

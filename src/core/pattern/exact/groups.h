@@ -29,6 +29,27 @@ typedef struct GroupCost
 	double cost;
 } GroupCost;
 
+/* Sets of types with an odd number of rows: a group with an odd number of these goes out, or is of three. */
+typedef struct OddSets
+{
+	size_t n;
+	IlpList end; /* [n] into type: where each ends */
+	IlpList type;
+	size_t *in_start; /* [ntypes + 1] the same by type */
+	uint32_t *in;     /* ascending */
+	size_t in_room;
+} OddSets;
+
+/* The best partition found. */
+typedef struct GroupsBest
+{
+	bool found;
+	Group *chosen;
+	int64_t *times; /* [n] how often it has each */
+	size_t n;
+	double cost;
+} GroupsBest;
+
 typedef struct Groups
 {
 	const KanonProblem *problem;
@@ -56,13 +77,7 @@ typedef struct Groups
 	double *used; /* [used_room] the solution */
 	size_t used_room;
 
-	/* sets of types with an odd number of rows: a group with an odd number of these goes out, or is of three */
-	size_t nodd;
-	IlpList odd_end; /* [nodd] into odd_type: where each ends */
-	IlpList odd_type;
-	size_t *in_start; /* [ntypes + 1] the same by type */
-	uint32_t *in;     /* ascending */
-	size_t in_room;
+	OddSets odd;
 
 	/* the dual solution, and what is worked out of it */
 	double *price;  /* [ntypes] of a row */
@@ -89,12 +104,7 @@ typedef struct Groups
 	double cutoff; /* only what costs at most so much is of use */
 	double base;   /* of the rows of a type that it need not know: what is above and below is without it */
 
-	/* the best partition found */
-	bool found;
-	Group *chosen;
-	int64_t *times; /* [nchosen] how often it has each */
-	size_t nchosen;
-	double cost;
+	GroupsBest best;
 
 	int64_t nodes;
 	char text[120]; /* GLPK's last words */

@@ -43,17 +43,17 @@ row_room(Run *run)
 {
 	Groups *g = run->g;
 
-	return KANON_GROW(&g->scratch, &run->row_room, g->ngroups + g->nodd + g->ntypes + 4,
+	return KANON_GROW(&g->scratch, &run->row_room, g->ngroups + g->odd.n + g->ntypes + 4,
 					  KANON_ARRAY(run->ind), KANON_ARRAY(run->val)) &&
 		   KANON_GROW(&g->scratch, &g->used_room, g->ngroups, KANON_ARRAY(g->used)) &&
-		   KANON_GROW(&g->scratch, &g->weight_room, g->nodd, KANON_ARRAY(g->weight));
+		   KANON_GROW(&g->scratch, &g->weight_room, g->odd.n, KANON_ARRAY(g->weight));
 }
 
 static KanonStatus
 memory_left(const Run *run)
 {
 	const Groups *g = run->g;
-	size_t bytes = GLPK_BYTES + COLUMN_BYTES * (g->ngroups + g->nodd + g->ntypes);
+	size_t bytes = GLPK_BYTES + COLUMN_BYTES * (g->ngroups + g->odd.n + g->ntypes);
 
 	if (g->env->foreign == 0 || bytes <= g->env->foreign / 2)
 		return KANON_OK;
@@ -115,19 +115,19 @@ add_sets(Run *run)
 	Groups *g = run->g;
 	int at;
 
-	if (run->nsets == g->nodd)
+	if (run->nsets == g->odd.n)
 		return KANON_OK;
 	if (!row_room(run) || memory_left(run) != KANON_OK)
 		return KANON_NO_MEMORY;
-	at = glp_add_rows(run->lp, (int) (g->nodd - run->nsets));
-	for (; run->nsets < g->nodd; run->nsets++, at++)
+	at = glp_add_rows(run->lp, (int) (g->odd.n - run->nsets));
+	for (; run->nsets < g->odd.n; run->nsets++, at++)
 	{
-		size_t from = run->nsets == 0 ? 0 : g->odd_end.v[run->nsets - 1];
+		size_t from = run->nsets == 0 ? 0 : g->odd.end.v[run->nsets - 1];
 		int n = 0;
 
 		memset(g->mark, 0, g->ntypes * sizeof(*g->mark));
-		for (size_t i = from; i < g->odd_end.v[run->nsets]; i++)
-			g->mark[g->odd_type.v[i]] = 1;
+		for (size_t i = from; i < g->odd.end.v[run->nsets]; i++)
+			g->mark[g->odd.type.v[i]] = 1;
 		for (size_t e = 0; e < run->ncols; e++)
 		{
 			uint32_t within = 0;
@@ -223,7 +223,7 @@ read_solution(Run *run)
 		g->used[e] = glp_get_col_prim(run->lp, (int) e + 1);
 	for (uint32_t i = 0; i < g->ntypes; i++)
 		g->price[i] = glp_get_row_dual(run->lp, (int) i + 1);
-	for (size_t s = 0; s < g->nodd; s++)
+	for (size_t s = 0; s < g->odd.n; s++)
 		g->weight[s] = fmax(0, glp_get_row_dual(run->lp, (int) (g->ntypes + s) + 1));
 }
 
@@ -244,7 +244,7 @@ proven(Run *run)
 		sum += g->price[i] * (double) g->rows[i];
 		rows += (double) g->rows[i];
 	}
-	for (size_t s = 0; s < g->nodd; s++)
+	for (size_t s = 0; s < g->odd.n; s++)
 		sum += g->weight[s];
 	for (size_t e = 0; e < g->ngroups; e++)
 	{
@@ -388,7 +388,7 @@ relax(Run *run, int method)
 	g->pace.bound = (groups_round_up(g, g->bound) + g->base) * g->grid.unit;
 	if (g->first == -INFINITY)
 		g->first = g->bound;
-	kanon_pace_gap(&g->pace, g->first, g->bound, g->found ? fmin(g->cutoff, g->cost) : g->cutoff);
+	kanon_pace_gap(&g->pace, g->first, g->bound, g->best.found ? fmin(g->cutoff, g->best.cost) : g->cutoff);
 	return status;
 }
 
@@ -415,9 +415,9 @@ tighten(Run *run, bool *done)
 			*done = g->grid.integral || g->nudge == 0;
 			status = groups_take(g);
 			/* of no more than rounding the cost is above what is proven */
-			if (*done && g->found &&
-				g->cost - g->bound < g->nudged + kanon_instances_slack(&g->grid, g->cost))
-				g->bound = g->cost;
+			if (*done && g->best.found &&
+				g->best.cost - g->bound < g->nudged + kanon_instances_slack(&g->grid, g->best.cost))
+				g->bound = g->best.cost;
 			return status;
 		}
 		idle = glp_get_obj_val(run->lp) > raised + GROUPS_EPS ? 0 : idle + 1;

@@ -97,11 +97,11 @@ measure(Search *s)
 static bool
 is_known(const Groups *g, const uint32_t *types, uint32_t n)
 {
-	for (size_t i = 0; i < g->nodd; i++)
+	for (size_t i = 0; i < g->odd.n; i++)
 	{
-		size_t from = i == 0 ? 0 : g->odd_end.v[i - 1];
+		size_t from = i == 0 ? 0 : g->odd.end.v[i - 1];
 
-		if (g->odd_end.v[i] - from == n && memcmp(g->odd_type.v + from, types, n * sizeof(*types)) == 0)
+		if (g->odd.end.v[i] - from == n && memcmp(g->odd.type.v + from, types, n * sizeof(*types)) == 0)
 			return true;
 	}
 	return false;
@@ -113,11 +113,11 @@ add_set(Groups *g, const uint32_t *types, uint32_t n, size_t *added)
 	if (is_known(g, types, n))
 		return KANON_OK;
 	for (uint32_t i = 0; i < n; i++)
-		if (!ilp_list_add(g->env, &g->odd_type, types[i]))
+		if (!ilp_list_add(g->env, &g->odd.type, types[i]))
 			return KANON_NO_MEMORY;
-	if (!ilp_list_add(g->env, &g->odd_end, (uint32_t) g->odd_type.n))
+	if (!ilp_list_add(g->env, &g->odd.end, (uint32_t) g->odd.type.n))
 		return KANON_NO_MEMORY;
-	g->nodd++;
+	g->odd.n++;
 	++*added;
 	return KANON_OK;
 }
@@ -153,19 +153,19 @@ transpose(Groups *g)
 {
 	size_t at = 0;
 
-	if (!KANON_GROW(&g->scratch, &g->in_room, g->odd_type.n, KANON_ARRAY(g->in)))
+	if (!KANON_GROW(&g->scratch, &g->odd.in_room, g->odd.type.n, KANON_ARRAY(g->odd.in)))
 		return KANON_NO_MEMORY;
-	memset(g->in_start, 0, ((size_t) g->ntypes + 1) * sizeof(*g->in_start));
-	for (size_t i = 0; i < g->odd_type.n; i++)
-		g->in_start[g->odd_type.v[i] + 1]++;
+	memset(g->odd.in_start, 0, ((size_t) g->ntypes + 1) * sizeof(*g->odd.in_start));
+	for (size_t i = 0; i < g->odd.type.n; i++)
+		g->odd.in_start[g->odd.type.v[i] + 1]++;
 	for (uint32_t i = 0; i < g->ntypes; i++)
-		g->in_start[i + 1] += g->in_start[i];
-	for (size_t set = 0; set < g->nodd; set++)
-		for (; at < g->odd_end.v[set]; at++)
-			g->in[g->in_start[g->odd_type.v[at]]++] = (uint32_t) set;
+		g->odd.in_start[i + 1] += g->odd.in_start[i];
+	for (size_t set = 0; set < g->odd.n; set++)
+		for (; at < g->odd.end.v[set]; at++)
+			g->odd.in[g->odd.in_start[g->odd.type.v[at]]++] = (uint32_t) set;
 	for (uint32_t i = g->ntypes; i > 0; i--)
-		g->in_start[i] = g->in_start[i - 1];
-	g->in_start[0] = 0;
+		g->odd.in_start[i] = g->odd.in_start[i - 1];
+	g->odd.in_start[0] = 0;
 	return KANON_OK;
 }
 

@@ -161,14 +161,14 @@ groups_odd_of(const Groups *g, const Group *group, int *ids)
 	int n = 0;
 
 	for (uint32_t i = 0; i < group->n; i++)
-		for (size_t j = g->in_start[group->type[i]]; j < g->in_start[group->type[i] + 1]; j++)
+		for (size_t j = g->odd.in_start[group->type[i]]; j < g->odd.in_start[group->type[i] + 1]; j++)
 		{
 			int at = 0;
 
-			while (at < n && ids[at] != (int) g->in[j])
+			while (at < n && ids[at] != (int) g->odd.in[j])
 				at++;
 			if (at == n)
-				ids[n++] = (int) g->in[j];
+				ids[n++] = (int) g->odd.in[j];
 			else
 				ids[at] = ids[--n];
 		}
@@ -179,19 +179,19 @@ groups_odd_of(const Groups *g, const Group *group, int *ids)
 static double
 common(const Groups *g, uint32_t a, uint32_t b)
 {
-	size_t i = g->in_start[a];
-	size_t j = g->in_start[b];
+	size_t i = g->odd.in_start[a];
+	size_t j = g->odd.in_start[b];
 	double sum = 0;
 
-	while (i < g->in_start[a + 1] && j < g->in_start[b + 1])
+	while (i < g->odd.in_start[a + 1] && j < g->odd.in_start[b + 1])
 	{
-		if (g->in[i] == g->in[j])
+		if (g->odd.in[i] == g->odd.in[j])
 		{
-			sum += g->weight[g->in[i]];
+			sum += g->weight[g->odd.in[i]];
 			i++;
 			j++;
 		}
-		else if (g->in[i] < g->in[j])
+		else if (g->odd.in[i] < g->odd.in[j])
 			i++;
 		else
 			j++;
@@ -203,18 +203,19 @@ common(const Groups *g, uint32_t a, uint32_t b)
 static double
 common_three(const Groups *g, uint32_t a, uint32_t b, uint32_t c)
 {
-	size_t j = g->in_start[b];
-	size_t k = g->in_start[c];
+	size_t j = g->odd.in_start[b];
+	size_t k = g->odd.in_start[c];
 	double sum = 0;
 
-	for (size_t i = g->in_start[a]; i < g->in_start[a + 1]; i++)
+	for (size_t i = g->odd.in_start[a]; i < g->odd.in_start[a + 1]; i++)
 	{
-		while (j < g->in_start[b + 1] && g->in[j] < g->in[i])
+		while (j < g->odd.in_start[b + 1] && g->odd.in[j] < g->odd.in[i])
 			j++;
-		while (k < g->in_start[c + 1] && g->in[k] < g->in[i])
+		while (k < g->odd.in_start[c + 1] && g->odd.in[k] < g->odd.in[i])
 			k++;
-		if (j < g->in_start[b + 1] && k < g->in_start[c + 1] && g->in[j] == g->in[i] && g->in[k] == g->in[i])
-			sum += g->weight[g->in[i]];
+		if (j < g->odd.in_start[b + 1] && k < g->odd.in_start[c + 1] && g->odd.in[j] == g->odd.in[i] &&
+			g->odd.in[k] == g->odd.in[i])
+			sum += g->weight[g->odd.in[i]];
 	}
 	return sum;
 }
@@ -367,8 +368,8 @@ groups_price(Groups *g, double gap, size_t *added)
 	for (uint32_t i = 0; i < g->ntypes; i++)
 	{
 		g->reach[i] = g->price[i];
-		for (size_t j = g->in_start[i]; j < g->in_start[i + 1]; j++)
-			g->reach[i] += g->weight[g->in[j]];
+		for (size_t j = g->odd.in_start[i]; j < g->odd.in_start[i + 1]; j++)
+			g->reach[i] += g->weight[g->odd.in[j]];
 	}
 	g->near.n = 0;
 	for (uint32_t i = 0; i < g->ntypes && status == KANON_OK && !g->pace.late; i++)

@@ -72,7 +72,7 @@ take_memory(Tight *t)
 	t->u = kanon_take0(s, nf, sizeof(*t->u));
 	t->x = kanon_take0(s, pairs, sizeof(*t->x));
 	t->active = kanon_take(s, nf, sizeof(*t->active));
-	t->first = kanon_take0(s, nf + 1, sizeof(*t->first));
+	t->cuts.first = kanon_take0(s, nf + 1, sizeof(*t->cuts.first));
 	t->part_of = kanon_take(s, t->whole->nf, sizeof(*t->part_of));
 	t->cand = kanon_take(s, m, sizeof(*t->cand));
 	t->at = kanon_take(s, m, sizeof(*t->at));
@@ -103,8 +103,8 @@ average(Tight *t, double share)
 		t->x[t->taken[j]] += share / t->scale * t->rows[t->taken[j]];
 	for (uint32_t i = 0; i < t->model->m; i++)
 		t->slack[i] += share * (t->now[i] - t->slack[i]);
-	for (size_t c = 0; c < t->ncuts; c++)
-		t->cut[c].excess += share * (t->cut[c].now - t->cut[c].excess);
+	for (size_t c = 0; c < t->cuts.n; c++)
+		t->cuts.cut[c].excess += share * (t->cuts.cut[c].now - t->cuts.cut[c].excess);
 	t->pace->work += (int64_t) t->ntaken + t->model->m;
 }
 
@@ -130,10 +130,10 @@ compare_slacks(const Tight *t, double *old_old, double *old_new, double *new_new
 		*old_new += old * new / n;
 		*new_new += new *new / n;
 	}
-	for (size_t c = 0; c < t->ncuts; c++)
+	for (size_t c = 0; c < t->cuts.n; c++)
 	{
-		double old = follow(t->cut[c].excess, t->cut[c].nu, 0, INFINITY);
-		double new = follow(t->cut[c].now, t->cut[c].nu, 0, INFINITY);
+		double old = follow(t->cuts.cut[c].excess, t->cuts.cut[c].nu, 0, INFINITY);
+		double new = follow(t->cuts.cut[c].now, t->cuts.cut[c].nu, 0, INFINITY);
 
 		*old_old += old * old;
 		*old_new += old * new;
@@ -154,8 +154,8 @@ step(Tight *t, double norm, bool *better)
 	for (uint32_t i = 0; i < t->model->m; i++)
 		t->trial[i] = fmax(t->box->low[i],
 						   fmin(t->box->high[i], t->y[i] + far * t->slack[i] / (double) t->model->n[i]));
-	for (size_t c = 0; c < t->ncuts; c++)
-		t->cut[c].trial = fmax(0, t->cut[c].nu + far * t->cut[c].excess);
+	for (size_t c = 0; c < t->cuts.n; c++)
+		t->cuts.cut[c].trial = fmax(0, t->cuts.cut[c].nu + far * t->cuts.cut[c].excess);
 	status = tight_try(t, &value);
 	if (status != KANON_OK)
 		return status;
@@ -171,8 +171,8 @@ step(Tight *t, double norm, bool *better)
 		t->best = value;
 		t->y = t->trial;
 		t->trial = swap;
-		for (size_t c = 0; c < t->ncuts; c++)
-			t->cut[c].nu = t->cut[c].trial;
+		for (size_t c = 0; c < t->cuts.n; c++)
+			t->cuts.cut[c].nu = t->cuts.cut[c].trial;
 		if (old_new > 0)
 			t->length = fmin(1.1 * t->length, 2);
 	}
@@ -231,10 +231,10 @@ separate(Tight *t)
 	size_t kept = 0;
 	KanonStatus status = u == NULL || x == NULL ? KANON_NO_MEMORY : KANON_OK;
 
-	for (size_t c = 0; c < t->ncuts; c++)
-		if (t->cut[c].nu > 0)
-			t->cut[kept++] = t->cut[c];
-	t->ncuts = kept;
+	for (size_t c = 0; c < t->cuts.n; c++)
+		if (t->cuts.cut[c].nu > 0)
+			t->cuts.cut[kept++] = t->cuts.cut[c];
+	t->cuts.n = kept;
 	for (uint32_t f = 0; f < model->nf && status == KANON_OK; f++)
 		if (t->u[f] * t->scale >= OPEN)
 		{
@@ -248,18 +248,20 @@ separate(Tight *t)
 	{
 		const IlpCut *cut = &found.cut[c];
 
-		if (!KANON_GROW(&t->scratch, &t->cut_room, t->ncuts + 1, KANON_ARRAY(t->cut)) ||
-			!KANON_GROW(&t->scratch, &t->type_room, t->ntypes + cut->ntypes, KANON_ARRAY(t->types)))
+		if (!KANON_GROW(&t->scratch, &t->cuts.room, t->cuts.n + 1, KANON_ARRAY(t->cuts.cut)) ||
+			!KANON_GROW(&t->scratch, &t->cuts.type_room, t->cuts.ntypes + cut->ntypes,
+						KANON_ARRAY(t->cuts.types)))
 		{
 			status = KANON_NO_MEMORY;
 			break;
 		}
-		memcpy(t->types + t->ntypes, found.number.v + cut->start, cut->ntypes * sizeof(*t->types));
-		t->cut[t->ncuts++] = (Cut){.start = t->ntypes,
-								   .ntypes = cut->ntypes,
-								   .missing = (double) cut->missing,
-								   .classes = (double) cut->classes};
-		t->ntypes += cut->ntypes;
+		memcpy(t->cuts.types + t->cuts.ntypes, found.number.v + cut->start,
+			   cut->ntypes * sizeof(*t->cuts.types));
+		t->cuts.cut[t->cuts.n++] = (Cut){.start = t->cuts.ntypes,
+										 .ntypes = cut->ntypes,
+										 .missing = (double) cut->missing,
+										 .classes = (double) cut->classes};
+		t->cuts.ntypes += cut->ntypes;
 	}
 	ilp_cuts_free(env, &found);
 	kanon_free(env, u);
@@ -272,14 +274,14 @@ static KanonStatus
 choose_members(Tight *t, uint32_t c)
 {
 	const IlpModel *model = t->model;
-	Cut *cut = &t->cut[c];
+	Cut *cut = &t->cuts.cut[c];
 	size_t nusers = 0;
 
 	t->asked++;
 	cut->excess = -cut->classes;
 	for (uint32_t j = 0; j < cut->ntypes; j++)
 	{
-		uint32_t i = t->types[cut->start + j];
+		uint32_t i = t->cuts.types[cut->start + j];
 
 		t->stamp[i] = t->asked;
 		for (size_t o = model->opt_start[i]; o < model->opt_start[i + 1]; o++)
@@ -306,9 +308,9 @@ choose_members(Tight *t, uint32_t c)
 		if (term <= 0)
 			continue;
 		cut->excess += term * t->scale;
-		if (!KANON_GROW(&t->scratch, &t->member_room, t->nmembers + 1, KANON_ARRAY(t->member)))
+		if (!KANON_GROW(&t->scratch, &t->cuts.member_room, t->cuts.nmembers + 1, KANON_ARRAY(t->cuts.member)))
 			return KANON_NO_MEMORY;
-		t->member[t->nmembers++] = (Member){f, c};
+		t->cuts.member[t->cuts.nmembers++] = (Member){f, c};
 	}
 	return KANON_OK;
 }
@@ -319,15 +321,15 @@ list_cuts(Tight *t)
 {
 	const IlpModel *model = t->model;
 
-	if (!KANON_GROW(&t->scratch, &t->of_room, t->nmembers + 1, KANON_ARRAY(t->of)))
+	if (!KANON_GROW(&t->scratch, &t->cuts.of_room, t->cuts.nmembers + 1, KANON_ARRAY(t->cuts.of)))
 		return KANON_NO_MEMORY;
-	memset(t->first, 0, ((size_t) model->nf + 1) * sizeof(*t->first));
-	for (size_t j = 0; j < t->nmembers; j++)
-		t->first[t->member[j].f]++;
+	memset(t->cuts.first, 0, ((size_t) model->nf + 1) * sizeof(*t->cuts.first));
+	for (size_t j = 0; j < t->cuts.nmembers; j++)
+		t->cuts.first[t->cuts.member[j].f]++;
 	for (uint32_t f = 0; f < model->nf; f++)
-		t->first[f + 1] += t->first[f];
-	for (size_t j = t->nmembers; j-- > 0;)
-		t->of[--t->first[t->member[j].f]] = t->member[j].cut;
+		t->cuts.first[f + 1] += t->cuts.first[f];
+	for (size_t j = t->cuts.nmembers; j-- > 0;)
+		t->cuts.of[--t->cuts.first[t->cuts.member[j].f]] = t->cuts.member[j].cut;
 	return KANON_OK;
 }
 
@@ -337,8 +339,8 @@ add_cuts(Tight *t)
 {
 	KanonStatus status = separate(t);
 
-	t->nmembers = 0;
-	for (uint32_t c = 0; c < t->ncuts && status == KANON_OK; c++)
+	t->cuts.nmembers = 0;
+	for (uint32_t c = 0; c < t->cuts.n && status == KANON_OK; c++)
 		status = choose_members(t, c);
 	if (status == KANON_OK)
 		status = list_cuts(t);

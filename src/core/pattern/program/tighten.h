@@ -26,6 +26,23 @@ typedef struct Member
 	uint32_t cut;
 } Member;
 
+/* The cuts, and which of them an instance is in. */
+typedef struct TightCuts
+{
+	Cut *cut;
+	size_t n;
+	size_t room;
+	uint32_t *types;
+	size_t ntypes;
+	size_t type_room;
+	Member *member;
+	size_t nmembers;
+	size_t member_room;
+	size_t *first; /* [nf + 1] into of */
+	uint32_t *of;  /* [nmembers] cuts */
+	size_t of_room;
+} TightCuts;
+
 typedef struct Tight
 {
 	KanonScratch scratch;
@@ -57,19 +74,7 @@ typedef struct Tight
 	/* instances that may open soon */
 	uint32_t *active; /* [nf] */
 	uint32_t nactive;
-	/* the cuts, and which of them an instance is in */
-	Cut *cut;
-	size_t ncuts;
-	size_t cut_room;
-	uint32_t *types;
-	size_t ntypes;
-	size_t type_room;
-	Member *member;
-	size_t nmembers;
-	size_t member_room;
-	size_t *first; /* [nf + 1] into of */
-	uint32_t *of;  /* [nmembers] cuts */
-	size_t of_room;
+	TightCuts cuts;
 	uint32_t *part_of; /* [nf of the whole] or UINT32_MAX */
 	/* scratch */
 	IlpCandidate *cand; /* [m] */

@@ -21,8 +21,8 @@ charge(Tight *t, const IlpModel *model, uint32_t f, const double *y, const uint3
 	t->asked++;
 	for (size_t c = 0; c < ncuts; c++)
 	{
-		nu += t->cut[cuts[c]].trial;
-		back += t->cut[cuts[c]].trial / t->cut[cuts[c]].missing;
+		nu += t->cuts.cut[cuts[c]].trial;
+		back += t->cuts.cut[cuts[c]].trial / t->cuts.cut[cuts[c]].missing;
 	}
 	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 	{
@@ -34,11 +34,11 @@ charge(Tight *t, const IlpModel *model, uint32_t f, const double *y, const uint3
 	}
 	for (size_t c = 0; c < ncuts; c++)
 	{
-		const Cut *cut = &t->cut[cuts[c]];
+		const Cut *cut = &t->cuts.cut[cuts[c]];
 
 		for (uint32_t j = 0; j < cut->ntypes; j++)
 		{
-			uint32_t i = t->types[cut->start + j];
+			uint32_t i = t->cuts.types[cut->start + j];
 
 			if (t->stamp[i] == t->asked)
 				t->cand[t->at[i]].y -= cut->trial / cut->missing;
@@ -126,12 +126,12 @@ note_open(Tight *t, uint32_t f, const uint32_t *cuts, size_t ncuts)
 		}
 	for (size_t c = 0; c < ncuts; c++)
 	{
-		Cut *cut = &t->cut[cuts[c]];
+		Cut *cut = &t->cuts.cut[cuts[c]];
 		double outside = all;
 
 		for (uint32_t j = 0; j < cut->ntypes; j++)
 		{
-			uint32_t i = t->types[cut->start + j];
+			uint32_t i = t->cuts.types[cut->start + j];
 
 			if (t->stamp[i] == t->asked)
 				outside -= t->rows[t->at[i]];
@@ -148,8 +148,8 @@ fixed_part(const Tight *t, const double *y)
 
 	for (uint32_t i = 0; i < t->whole->m; i++)
 		sum += (double) t->whole->n[i] * y[i];
-	for (size_t c = 0; c < t->ncuts; c++)
-		sum -= t->cut[c].trial * t->cut[c].classes;
+	for (size_t c = 0; c < t->cuts.n; c++)
+		sum -= t->cuts.cut[c].trial * t->cuts.cut[c].classes;
 	return sum;
 }
 
@@ -163,13 +163,13 @@ tight_try(Tight *t, double *value)
 	t->ntaken = 0;
 	for (uint32_t i = 0; i < model->m; i++)
 		t->now[i] = (double) model->n[i];
-	for (size_t c = 0; c < t->ncuts; c++)
-		t->cut[c].now = -t->cut[c].classes;
+	for (size_t c = 0; c < t->cuts.n; c++)
+		t->cuts.cut[c].now = -t->cuts.cut[c].classes;
 	for (uint32_t a = 0; a < t->nactive; a++)
 	{
 		uint32_t f = t->active[a];
-		const uint32_t *cuts = t->of + t->first[f];
-		size_t ncuts = t->first[f + 1] - t->first[f];
+		const uint32_t *cuts = t->cuts.of + t->cuts.first[f];
+		size_t ncuts = t->cuts.first[f + 1] - t->cuts.first[f];
 		double g = reduced_cost(t, model, f, t->trial, cuts, ncuts, t->rows + model->start[f]);
 
 		if (g < 0)
@@ -190,8 +190,8 @@ tight_activate(Tight *t)
 	double bin = 0;
 	int last = 0;
 
-	for (size_t c = 0; c < t->ncuts; c++)
-		t->cut[c].trial = t->cut[c].nu;
+	for (size_t c = 0; c < t->cuts.n; c++)
+		t->cuts.cut[c].trial = t->cuts.cut[c].nu;
 	t->best = fixed_part(t, t->y);
 	for (uint32_t i = 0; i < model->m; i++)
 		bin = fmax(bin, model->c[i]);
@@ -200,7 +200,8 @@ tight_activate(Tight *t)
 	{
 		size_t size = model->start[f + 1] - model->start[f];
 
-		t->g[f] = reduced_cost(t, model, f, t->y, t->of + t->first[f], t->first[f + 1] - t->first[f], NULL);
+		t->g[f] = reduced_cost(t, model, f, t->y, t->cuts.of + t->cuts.first[f],
+							   t->cuts.first[f + 1] - t->cuts.first[f], NULL);
 		t->best += fmin(0, t->g[f]);
 		count[t->g[f] <= 0 ? 0 : (int) fmin(BINS - 1, t->g[f] / bin)] += size;
 		if (kanon_step(t->pace, (int64_t) size * 8))
@@ -221,18 +222,18 @@ tight_prove(Tight *t, IlpPrices *prices)
 	const IlpModel *model = t->whole;
 	double bound;
 
-	for (size_t c = 0; c < t->ncuts; c++)
-		t->cut[c].trial = t->cut[c].nu;
+	for (size_t c = 0; c < t->cuts.n; c++)
+		t->cuts.cut[c].trial = t->cuts.cut[c].nu;
 	bound = fixed_part(t, t->y);
 	for (uint32_t f = 0; f < model->nf; f++)
 	{
 		uint32_t part = t->part_of[f];
-		size_t ncuts = part == UINT32_MAX ? 0 : t->first[part + 1] - t->first[part];
+		size_t ncuts = part == UINT32_MAX ? 0 : t->cuts.first[part + 1] - t->cuts.first[part];
 		double g = reduced_cost(t, model, f, t->y, NULL, 0, NULL);
 
 		/* it is in all of them or in none */
 		if (ncuts > 0)
-			g = fmax(g, reduced_cost(t, model, f, t->y, t->of + t->first[part], ncuts, NULL));
+			g = fmax(g, reduced_cost(t, model, f, t->y, t->cuts.of + t->cuts.first[part], ncuts, NULL));
 		t->whole_g[f] = g;
 		bound += fmin(0, g);
 		if (kanon_step(t->pace, (int64_t) (model->start[f + 1] - model->start[f]) * 8))

@@ -223,11 +223,11 @@ keep_best(Search *s, bool *dirty)
 		search_cross(s);
 	else
 	{
-		memcpy(s->kept, s->best, s->n * sizeof(*s->kept));
+		memcpy(s->rules.kept, s->best, s->n * sizeof(*s->rules.kept));
 		search_cross(s);
 		if (!search_rest_allowed(s, s->best))
 		{
-			memcpy(s->best, s->kept, s->n * sizeof(*s->kept));
+			memcpy(s->best, s->rules.kept, s->n * sizeof(*s->rules.kept));
 			s->best_cost = cost;
 		}
 	}

@@ -57,6 +57,21 @@ typedef struct SearchInstance
 	double score;
 } SearchInstance;
 
+/* Rules beyond k, while a search goes on. */
+typedef struct SearchRules
+{
+	uint32_t *types;        /* [n] of the rows at hand */
+	int64_t *counts;        /* [n] */
+	uint32_t values_needed; /* a class has so many different ones at least; 0: it need not */
+	const uint32_t *value;  /* [m] of each type */
+	bool values_alone;      /* no rule asks for more */
+	uint32_t *seen;         /* [values] seen_stamp: it was met */
+	uint32_t seen_stamp;
+	uint32_t *met; /* [values] met_stamp: the same while a class is looked at */
+	uint32_t met_stamp;
+	uint32_t *kept; /* [n] the best solution, while another is tried */
+} SearchRules;
+
 typedef struct Search
 {
 	const IlpModel *model;
@@ -106,17 +121,8 @@ typedef struct Search
 	double best_cost;
 	/* rules beyond k: the model's types are those of the problem; NULL: there are none */
 	const KanonProblem *problem;
-	uint32_t *rule_types; /* [n] of the rows at hand */
-	int64_t *rule_counts; /* [n] */
-	uint32_t *kept;       /* [n] the best solution, while another is tried */
+	SearchRules rules;
 	/* a class has so many different values at least; 0: it need not */
-	uint32_t values_needed;
-	const uint32_t *value; /* [m] of each type */
-	bool values_alone;     /* no rule asks for more */
-	uint32_t *value_seen;  /* [values] value_stamp: it was met */
-	uint32_t value_stamp;
-	uint32_t *value_met; /* [values] met_stamp: the same while a class is looked at */
-	uint32_t met_stamp;
 } Search;
 
 static inline uint32_t
@@ -251,14 +257,14 @@ extern bool search_complete(Search *s, uint32_t f, bool *ok);
 static inline uint32_t
 search_value_bit(const Search *s, uint32_t i)
 {
-	return s->values_needed > 0 ? UINT32_C(1) << s->value[i] % 32 : 0;
+	return s->rules.values_needed > 0 ? UINT32_C(1) << s->rules.value[i] % 32 : 0;
 }
 
 static inline int
 search_values_lacking(const Search *s, uint32_t values)
 {
 	/* what falls on one bit is not told apart: of many, fewer are lacking than it seems */
-	int lacking = s->values_needed > 8 ? 0 : (int) s->values_needed - __builtin_popcount(values);
+	int lacking = s->rules.values_needed > 8 ? 0 : (int) s->rules.values_needed - __builtin_popcount(values);
 
 	return lacking > 0 ? lacking : 0;
 }

@@ -18,30 +18,30 @@
 bool
 search_keeps(Search *s, uint32_t f, uint32_t without)
 {
-	uint32_t stamp = ++s->met_stamp;
+	uint32_t stamp = ++s->rules.met_stamp;
 	uint32_t have = 0;
 	int64_t rows = 0;
 	size_t n = 0;
 
-	for (uint32_t u = s->instance[f].head; u != NONE && (!s->values_alone || have < s->values_needed);
-		 u = s->unit[u].next)
+	for (uint32_t u = s->instance[f].head;
+		 u != NONE && (!s->rules.values_alone || have < s->rules.values_needed); u = s->unit[u].next)
 	{
 		if (u == without)
 			continue;
-		s->rule_types[n] = s->unit[u].type;
-		s->rule_counts[n++] = s->unit[u].rows;
+		s->rules.types[n] = s->unit[u].type;
+		s->rules.counts[n++] = s->unit[u].rows;
 		rows += s->unit[u].rows;
-		if (s->values_alone && s->value_met[s->value[s->unit[u].type]] != stamp)
+		if (s->rules.values_alone && s->rules.met[s->rules.value[s->unit[u].type]] != stamp)
 		{
-			s->value_met[s->value[s->unit[u].type]] = stamp;
+			s->rules.met[s->rules.value[s->unit[u].type]] = stamp;
 			have++;
 		}
 	}
 	s->pace->work += 4 * n;
-	if (s->values_alone)
-		return have >= s->values_needed;
+	if (s->rules.values_alone)
+		return have >= s->rules.values_needed;
 	s->pace->work += 12 * n;
-	return kanon_class_allowed(s->problem, s->rule_types, s->rule_counts, n, rows);
+	return kanon_class_allowed(s->problem, s->rules.types, s->rules.counts, n, rows);
 }
 
 /* ---- values that a class lacks ---- */
@@ -50,13 +50,13 @@ search_keeps(Search *s, uint32_t f, uint32_t without)
 static uint32_t
 mark_values(Search *s, uint32_t f)
 {
-	uint32_t stamp = ++s->value_stamp;
+	uint32_t stamp = ++s->rules.seen_stamp;
 	uint32_t have = 0;
 
-	for (uint32_t u = s->instance[f].head; u != NONE && have < s->values_needed; u = s->unit[u].next)
-		if (s->value_seen[s->value[s->unit[u].type]] != stamp)
+	for (uint32_t u = s->instance[f].head; u != NONE && have < s->rules.values_needed; u = s->unit[u].next)
+		if (s->rules.seen[s->rules.value[s->unit[u].type]] != stamp)
 		{
-			s->value_seen[s->value[s->unit[u].type]] = stamp;
+			s->rules.seen[s->rules.value[s->unit[u].type]] = stamp;
 			have++;
 		}
 	s->pace->work += 2 * (uint64_t) s->instance[f].load;
@@ -91,7 +91,7 @@ find_return(Search *s, uint32_t f, uint32_t u, uint32_t b)
 		if (s->unit[v].rows != s->unit[u].rows || !fits(s, s->unit[v].type, b))
 			continue;
 		for (uint32_t o = s->instance[f].head; o != NONE && others == 0; o = s->unit[o].next)
-			others += o != v && s->value[s->unit[o].type] == s->value[s->unit[v].type];
+			others += o != v && s->rules.value[s->unit[o].type] == s->rules.value[s->unit[v].type];
 		if (others > 0)
 			found = v;
 	}
@@ -114,7 +114,7 @@ typedef struct Way
 static bool
 find_way(Search *s, uint32_t f, Way *way)
 {
-	uint32_t stamp = s->value_stamp;
+	uint32_t stamp = s->rules.seen_stamp;
 	double w = s->instance[f].w;
 	double least = INFINITY;
 	int ended = 0;
@@ -124,7 +124,7 @@ find_way(Search *s, uint32_t f, Way *way)
 		uint32_t u = s->loose[j];
 		double price = (w - search_cost(s, u, NONE)) * (double) s->unit[u].rows;
 
-		if (s->unit[u].in == NONE && s->value_seen[s->value[s->unit[u].type]] != stamp && price < least)
+		if (s->unit[u].in == NONE && s->rules.seen[s->rules.value[s->unit[u].type]] != stamp && price < least)
 		{
 			least = price;
 			*way = (Way){u, NONE, false};
@@ -140,7 +140,7 @@ find_way(Search *s, uint32_t f, Way *way)
 			double price = (w - s->instance[b].w) * (double) s->unit[u].rows + noise;
 			uint32_t back = NONE;
 
-			if (s->unit[u].in != b || s->value_seen[s->value[s->unit[u].type]] == stamp)
+			if (s->unit[u].in != b || s->rules.seen[s->rules.value[s->unit[u].type]] == stamp)
 				continue;
 			if (price < least && search_spares(s, u))
 			{
@@ -171,7 +171,8 @@ find_way(Search *s, uint32_t f, Way *way)
 bool
 search_complete(Search *s, uint32_t f, bool *ok)
 {
-	for (uint32_t most = s->values_needed; mark_values(s, f) < s->values_needed && most > 0; most--)
+	for (uint32_t most = s->rules.values_needed; mark_values(s, f) < s->rules.values_needed && most > 0;
+		 most--)
 	{
 		Way way = {NONE, NONE, false};
 		uint32_t b;
@@ -191,7 +192,7 @@ search_complete(Search *s, uint32_t f, bool *ok)
 		if (b != NONE && s->instance[b].load > 0 && !search_stands(s, b) && !search_dissolve(s, b))
 			return *ok = false;
 	}
-	return s->values_needed == 0 || mark_values(s, f) >= s->values_needed;
+	return s->rules.values_needed == 0 || mark_values(s, f) >= s->rules.values_needed;
 }
 
 double
@@ -274,16 +275,16 @@ search_rest_allowed(Search *s, const uint32_t *in)
 	for (uint32_t u = 0; u < s->n; u++)
 		if (in[u] == NONE)
 		{
-			s->rule_types[n] = s->unit[u].type;
-			s->rule_counts[n++] = s->unit[u].rows;
+			s->rules.types[n] = s->unit[u].type;
+			s->rules.counts[n++] = s->unit[u].rows;
 			rows += s->unit[u].rows;
 		}
 	s->pace->work += s->n / 4 + 16 * n;
 	if (n == 0)
 		return true;
 	return kanon_rest_strict(s->problem)
-			   ? kanon_class_allowed(s->problem, s->rule_types, s->rule_counts, n, rows)
-			   : kanon_rest_allowed(s->problem, s->rule_types, s->rule_counts, n);
+			   ? kanon_class_allowed(s->problem, s->rules.types, s->rules.counts, n, rows)
+			   : kanon_rest_allowed(s->problem, s->rules.types, s->rules.counts, n);
 }
 
 /* ---- start ---- */
@@ -416,12 +417,12 @@ make_release(Search *s, const KanonInstances *instances, KanonRelease *release)
 	for (uint32_t u = 0; u < s->n; u++)
 		if (s->best[u] == NONE)
 		{
-			s->rule_types[n] = s->unit[u].type;
-			s->rule_counts[n++] = s->unit[u].rows;
+			s->rules.types[n] = s->unit[u].type;
+			s->rules.counts[n++] = s->unit[u].rows;
 			rest += s->unit[u].rows;
 		}
 	if (problem->residual == KANON_RESIDUAL_DROP)
-		class = kanon_class_allowed(problem, s->rule_types, s->rule_counts, n, rest);
+		class = kanon_class_allowed(problem, s->rules.types, s->rules.counts, n, rest);
 	release->nclasses = used + 1;
 	release->classes[used].pattern = kanon_pattern_all(problem->ncolumns);
 	release->nflows = s->n;
@@ -447,20 +448,20 @@ static bool
 take_memory(Search *s)
 {
 	const KanonPrivacyRule *rules;
-	const KanonPrivacyRule *rule = kanon_most_values(s->problem, &s->values_needed);
+	const KanonPrivacyRule *rule = kanon_most_values(s->problem, &s->rules.values_needed);
 
-	s->values_alone = rule != NULL && kanon_privacy_rules(s->problem->privacy, &rules) == 1 &&
-					  rule->kind == KANON_DISTINCT_L && rule->joined == 0 && s->problem->viable == NULL;
+	s->rules.values_alone = rule != NULL && kanon_privacy_rules(s->problem->privacy, &rules) == 1 &&
+							rule->kind == KANON_DISTINCT_L && rule->joined == 0 && s->problem->viable == NULL;
 	if (!search_alloc(s))
 		return false;
-	s->rule_types = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
-	s->rule_counts = kanon_take(&s->scratch, s->n, sizeof(int64_t));
-	s->kept = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
+	s->rules.types = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
+	s->rules.counts = kanon_take(&s->scratch, s->n, sizeof(int64_t));
+	s->rules.kept = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
 	if (rule != NULL)
 	{
-		s->value = s->problem->extra[rule->column].code;
-		s->value_seen = kanon_take0(&s->scratch, s->problem->extra[rule->column].distinct, sizeof(uint32_t));
-		s->value_met = kanon_take0(&s->scratch, s->problem->extra[rule->column].distinct, sizeof(uint32_t));
+		s->rules.value = s->problem->extra[rule->column].code;
+		s->rules.seen = kanon_take0(&s->scratch, s->problem->extra[rule->column].distinct, sizeof(uint32_t));
+		s->rules.met = kanon_take0(&s->scratch, s->problem->extra[rule->column].distinct, sizeof(uint32_t));
 	}
 	return !s->scratch.failed;
 }
