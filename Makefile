@@ -41,7 +41,7 @@ endif
 # are still missing; and PGXS has a "check" of its own.  Hence two makefiles in
 # one: with one of these goals PGXS is left out, and what it takes to build is
 # left to a make of its own, started by the scripts in dev/.
-WHOLE = setup demo site pictures dist check check-layers check-format check-words check-core check-regress check-isolation check-tap check-page check-faults check-docs check-dist \
+WHOLE = setup demo site pictures dist check check-layers check-limits check-format check-words check-core check-regress check-isolation check-tap check-page check-faults check-docs check-dist \
 	check-oracle check-nights check-linked check-without check-fuzz check-sanitized check-reference \
 	check-long check-releases check-bare bench paper fuzz mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
