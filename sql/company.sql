@@ -98,9 +98,13 @@ CREATE TEMP TABLE met AS SELECT x.id AS one, y.id AS two FROM visits x JOIN visi
 DELETE FROM visit WHERE id IN (4, 9, 12, 22, 31);
 SELECT status FROM kanon_refresh('visits');
 SELECT count(*) AS parted FROM met JOIN visits x ON x.id = one JOIN visits y ON y.id = two WHERE (x.a, x.b) IS DISTINCT FROM (y.a, y.b);
-INSERT INTO visit VALUES (31, 1, 1, 3);
-SELECT status FROM kanon_refresh('visits');
-DELETE FROM visit WHERE id = 31;
+-- and when somebody has several again: who is there still is with those of the night before
+DROP TABLE met;
+CREATE TEMP TABLE met AS SELECT x.id AS one, y.id AS two FROM visits x JOIN visits y ON (x.a, x.b) IS NOT DISTINCT FROM (y.a, y.b);
+INSERT INTO visit VALUES (31, 1, 1, 3), (32, 2, 2, 5);
+SELECT status, message FROM kanon_refresh('visits');
+SELECT count(*) AS parted FROM met JOIN visits x ON x.id = one JOIN visits y ON y.id = two WHERE (x.a, x.b) IS DISTINCT FROM (y.a, y.b);
+DELETE FROM visit WHERE id > 30;
 SELECT kanon_drop_publication('visits');
 -- once each had one row, a second row of somebody asks the publisher
 SELECT kanon_create_publication('visits', 'visit', '{a,b}', 3, key => 'who');
@@ -117,6 +121,66 @@ DELETE FROM visit WHERE id > 2;
 SELECT status, error, message FROM kanon_refresh('few');
 SELECT count(*) FROM few;
 SELECT kanon_drop_publication('few');
+-- and so is one on which rows are left, and not persons; at creation, and for a k that nobody ever had, it is an error
+CREATE TABLE trip AS SELECT i AS id, i % 30 AS who, 1 + i % 2 AS a, i % 5 AS ill FROM generate_series(1, 90) i;
+SELECT kanon_create_publication('few', 'trip', '{a}', 3, '{"min_rows": 0}', key => 'who', protect_successive => true);
+DELETE FROM trip WHERE who > 1;
+SELECT status, error, message FROM kanon_refresh('few');
+SELECT detail FROM kanon_releases WHERE publication LIKE '%few' AND status = 'held';
+SELECT count(*) FROM few;
+SELECT kanon_create_publication('fewer', 'trip', '{a}', 3, '{"min_rows": 0}', key => 'who', protect_successive => true);
+SELECT kanon_alter_publication('few', k => 1000);
+SELECT kanon_drop_publication('few');
+
+-- a release before from which the next one cannot go on is told; of a protected publication it is refused
+CREATE TABLE home AS SELECT i AS id, 1 + i % 2 AS a, i % 7 AS b, i % 5 AS ill FROM generate_series(1, 40) i;
+SELECT kanon_create_publication('homes', 'home', '{a,b}', 3, '{"keep": ["id", "ill"], "allow_identifying": ["id"], "method": "improve"}');
+\set VERBOSITY default
+SET client_min_messages = notice;
+SELECT kanon_alter_publication('homes', set_options => jsonb_build_object('privacy', jsonb_build_array(kanon_distinct_l('ill', 2))));
+SET client_min_messages = warning;
+\set VERBOSITY terse
+SELECT status, message FROM kanon_refresh('homes');
+SELECT release, status, message, detail, hint FROM kanon_releases WHERE publication LIKE '%homes' ORDER BY 1;
+SELECT status, problem, remedy FROM kanon_publication_status('homes');
+SELECT options -> 'began_anew' AS began_anew, options -> 'stayed_near' AS stayed_near FROM kanon_usefulness WHERE publication LIKE '%homes' ORDER BY run DESC LIMIT 1;
+-- without the rule again, the rows of one type that it told apart are one, and stay
+DROP TABLE met;
+CREATE TEMP TABLE met AS SELECT x.id AS one, y.id AS two FROM homes x JOIN homes y ON (x.a, x.b) IS NOT DISTINCT FROM (y.a, y.b);
+SELECT kanon_alter_publication('homes', drop_options => '{privacy}');
+DELETE FROM home WHERE id % 9 = 0;
+SELECT status, message FROM kanon_refresh('homes');
+SELECT count(*) AS parted FROM met JOIN homes x ON x.id = one JOIN homes y ON y.id = two WHERE (x.a, x.b) IS DISTINCT FROM (y.a, y.b);
+SELECT status, problem FROM kanon_publication_status('homes');
+-- what its owner does to the private table
+SELECT format('DELETE FROM %s', types) FROM homes_history WHERE status = 'current' \gexec
+UPDATE home SET ill = 6 WHERE id = 1;
+SELECT status, message FROM kanon_refresh('homes');
+SELECT format('DROP TABLE %s', types) FROM homes_history WHERE status = 'current' \gexec
+SELECT status, message FROM kanon_refresh('homes');
+SELECT kanon_alter_publication('homes', stable => false);
+SELECT status, message FROM kanon_refresh('homes');
+SELECT kanon_alter_publication('homes', stable => true);
+SELECT status, message FROM kanon_refresh('homes');
+SELECT detail FROM kanon_releases WHERE publication LIKE '%homes' AND message IS NOT NULL ORDER BY release;
+SELECT kanon_drop_publication('homes');
+-- protected
+SELECT kanon_create_publication('homes', 'home', '{a}', 3, '{"keep": ["ill"]}', key => 'id', protect_successive => true);
+\set VERBOSITY default
+SELECT kanon_alter_publication('homes', set_options => jsonb_build_object('privacy', jsonb_build_array(kanon_distinct_l('ill', 2))));
+\set VERBOSITY terse
+SELECT format('DROP TABLE %s', types) FROM homes_history WHERE status = 'current' \gexec
+SET client_min_messages = error;
+SELECT status, error, message FROM kanon_refresh('homes');
+SELECT format('DROP TABLE %s', rows) FROM homes_history WHERE status = 'current' \gexec
+SELECT status, error, message FROM kanon_refresh('homes');
+SELECT detail, hint FROM kanon_releases WHERE publication LIKE '%homes' AND status = 'failed' ORDER BY release;
+SELECT kanon_alter_publication('homes', protect_successive => false);
+SELECT status, message FROM kanon_refresh('homes');
+SELECT kanon_alter_publication('homes', protect_successive => true);
+SELECT status, message FROM kanon_refresh('homes');
+SET client_min_messages = warning;
+SELECT kanon_drop_publication('homes');
 
 -- what cannot be made so is refused, with the reason
 \set VERBOSITY default

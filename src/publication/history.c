@@ -140,6 +140,8 @@ read_release(const Row *row, void *arg)
 	release.persons = get_own_table(visit->publication, row, "persons");
 	release.types = get_own_table(visit->publication, row, "types");
 	release.rows = get_own_table(visit->publication, row, "rows");
+	(void) row_value(row, "rows", REGCLASSOID, &isnull);
+	release.histories_lost = !isnull && !OidIsValid(release.rows);
 	for (int i = 0; status != NULL && i < lengthof(status_names); i++)
 		if (strcmp(status, status_names[i]) == 0)
 			release.status = (ReleaseStatus) i;

@@ -85,8 +85,9 @@ typedef struct Release
 	Oid relation; /* InvalidOid: dropped, or failed */
 	Oid persons;
 	Oid types;
-	Oid rows;      /* as published last, with their histories */
-	bytea *digest; /* of what it was made from (read/digest.h), or NULL */
+	Oid rows;            /* as published last, with their histories, */
+	bool histories_lost; /* which the history names, and which is not there or somebody else's */
+	bytea *digest;       /* of what it was made from (read/digest.h), or NULL */
 } Release;
 
 /* ---- publication_state.c: definitions and histories ---- */

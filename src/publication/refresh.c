@@ -165,6 +165,20 @@ trust_release(const Release *before)
 			relation_trust(tables[i]);
 }
 
+/* Without them the next release would begin others, and nobody would know that those before are forgotten. */
+static void
+refuse_lost_histories(const Release *before)
+{
+	if (before == NULL || !before->histories_lost)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the histories of the release before are gone"),
+			 errdetail("Their private table was dropped, or belongs to another role."),
+			 errhint("Give it back. Or begin new histories: protect_successive => false, a refresh, and true "
+					 "again.")));
+}
+
 /* What the next release is to be. */
 static void
 fill_request(const KanonPublication *publication, const Release *release, List *releases, bool may_keep,
@@ -194,9 +208,9 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 		request->series.persons = table_name(publication, release, "persons", &bare);
 	if (publication->protect_successive)
 	{
+		refuse_lost_histories(before);
 		request->series.histories = palloc0(sizeof(Histories));
 		request->series.histories->before = before != NULL ? before->rows : InvalidOid;
-		request->series.histories->shown = before != NULL ? before->row_count : 0;
 		request->series.histories->after = table_name(publication, release, "rows", &bare);
 		request->series.histories->release = release->number;
 	}
@@ -215,6 +229,7 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 		request->series.types = table_name(publication, release, "types", &bare);
 		request->series.previous = before != NULL ? before->types : InvalidOid;
 	}
+	request->series.rows_before = before != NULL ? before->row_count : 0;
 }
 
 static Oid
@@ -222,6 +237,17 @@ relation_of(const char *name)
 {
 	return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))), NoLock,
 							false);
+}
+
+/* What of it the owner has to know that is no failure. */
+static void
+tell_anew(KanonPublication *publication, Release *release, const Run *run)
+{
+	if (run->anew == NULL)
+		return;
+	release->message = "unchanged rows have lost their company";
+	release->detail = MemoryContextStrdup(GetMemoryChunkContext(publication), run->anew);
+	release->hint = "Readers who keep releases can tell who moved.";
 }
 
 void
@@ -251,6 +277,7 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 	}
 	release->relation = run->target->relid;
 	release->cost = run->report.cost;
+	tell_anew(publication, release, run);
 	release->persons = request.series.persons != NULL ? relation_of(request.series.persons) : InvalidOid;
 	release->types = request.series.types != NULL ? relation_of(request.series.types) : InvalidOid;
 	/* the run's memory goes with it */

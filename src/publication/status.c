@@ -225,6 +225,16 @@ allowed_to_identify(const KanonPublication *publication)
 	return PointerGetDatum(construct_array(names, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR));
 }
 
+/* With the publication; or with its release, which stands until the next one is made. */
+static void
+put_what_is_wrong(Lines *lines, const KanonPublication *publication, const Release *current, bool all)
+{
+	bool release = publication->problem == NULL && current != NULL;
+
+	line_text(lines, !all ? NULL : release ? current->message : publication->problem);
+	line_text(lines, !all ? NULL : release ? current->hint : publication->remedy);
+}
+
 static void
 put_status(Lines *lines, KanonPublication *publication, const Interval *limit)
 {
@@ -269,8 +279,7 @@ put_status(Lines *lines, KanonPublication *publication, const Interval *limit)
 	line_int8(lines, tail.difference, tail.difference > 0 && all);
 	line_int8(lines, current != NULL ? current->held_persons : 0, current != NULL && all);
 	line_int8(lines, current != NULL ? current->held_oldest : 0, current != NULL && all);
-	line_text(lines, all ? publication->problem : NULL);
-	line_text(lines, all ? publication->remedy : NULL);
+	put_what_is_wrong(lines, publication, current, all);
 	line_end(lines);
 }
 

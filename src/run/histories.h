@@ -31,7 +31,6 @@ typedef struct Histories
 {
 	/* from the publication, in memory that outlives the rounds */
 	Oid before;        /* rows and their histories so far, or InvalidOid */
-	int64 shown;       /* rows of the release before */
 	const char *after; /* the table to make; qualified, quoted */
 	int64 release;     /* its number */
 	bool *none;        /* becomes true: nobody else can be held back, and there is no release */

@@ -265,6 +265,21 @@ core_rule(const Privacy *privacy, int r, int of, const RowTypes *types, KanonPri
 				 "Every row needs its person: use a view that leaves the other rows out or numbers them.")));
 }
 
+static void
+check_persons(const KanonPrivacyRule *rule, const KanonProblem *problem, const char *column, bool *too_few)
+{
+	uint32 persons = problem->extra[rule->column].distinct;
+
+	if (problem->k <= persons)
+		return;
+	if (too_few != NULL)
+		*too_few = true;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the number of persons"),
+			 errdetail("k is " INT64_FORMAT ", column \"%s\" has %u persons.", problem->k, column, persons),
+			 errhint("Lower k: no class could ever have that many persons.")));
+}
+
 /* What the whole table, as one class, attains: no release has a class that is better everywhere. */
 static void
 check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, int core,
@@ -274,15 +289,6 @@ check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, in
 	KanonDiversity table;
 	const char *attainable = NULL;
 
-	if (rule->kind == KANON_SUBJECT && !privacy_k_map(privacy) &&
-		problem->k > problem->extra[rule->column].distinct)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the number of persons"),
-				 errdetail("k is " INT64_FORMAT ", column \"%s\" has %u persons.", problem->k, column,
-						   problem->extra[rule->column].distinct),
-				 errhint("Lower k: no class could ever have that many persons.")));
-	if (rule->kind == KANON_SUBJECT || rule->joined != 0)
-		return;
 	kanon_privacy_table(problem->privacy, core, &table);
 	if (kanon_privacy_failed(problem->privacy))
 		border_check(border, KANON_NO_MEMORY, "");
@@ -314,7 +320,7 @@ check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, in
 
 void
 privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *problem, bool leaves_out,
-			  Border *border)
+			  bool *too_few, Border *border)
 {
 	const Source *source = types->source;
 	KanonPrivacyRule *rules;
@@ -338,6 +344,12 @@ privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *probl
 		return;
 	border_check(border, kanon_privacy_open(problem, rules, n, &problem->privacy), "");
 	for (int i = 0; i < n; i++)
-		check_attainable(privacy, &rules[i], from[i], i, problem,
-						 source->qis[source->nqis + rules[i].column].name, leaves_out, border);
+	{
+		const char *column = source->qis[source->nqis + rules[i].column].name;
+
+		if (rules[i].kind == KANON_SUBJECT && !privacy_k_map(privacy))
+			check_persons(&rules[i], problem, column, too_few);
+		if (rules[i].kind != KANON_SUBJECT && rules[i].joined == 0)
+			check_attainable(privacy, &rules[i], from[i], i, problem, column, leaves_out, border);
+	}
 }

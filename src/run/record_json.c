@@ -221,7 +221,7 @@ text_list(const List *list)
 Datum
 recorded_arguments(const Run *run)
 {
-	RecordedOption told[5];
+	RecordedOption told[6];
 	const KeptTold *kept = run->source->told;
 	Datum arguments = request_recorded(run->request);
 	int n = 0;
@@ -236,6 +236,8 @@ recorded_arguments(const Run *run)
 		told[n++] = (RecordedOption){"metric_bound", FLOAT8OID, Float8GetDatum(*run->metric_bound)};
 	if (run->near)
 		told[n++] = (RecordedOption){"stayed_near", BOOLOID, BoolGetDatum(true)};
+	if (run->anew != NULL)
+		told[n++] = (RecordedOption){"began_anew", TEXTOID, CStringGetTextDatum(run->anew)};
 	if (n == 0)
 		return arguments;
 	return DirectFunctionCall2(jsonb_concat, arguments, recorded_options(told, n));

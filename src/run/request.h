@@ -179,8 +179,9 @@ typedef struct SeriesRequest
 	struct Histories *histories; /* with a key: k holds over all releases (histories.h); or NULL */
 	bool stable;                 /* it is to stay near the release before: */
 	const char *types;           /* which row type is in which class; NULL: nobody asks */
-	Oid like;     /* a table of the release before: this one is of the same kind; or InvalidOid */
-	Oid previous; /* types of the release before, or InvalidOid */
+	Oid like;          /* a table of the release before: this one is of the same kind; or InvalidOid */
+	Oid previous;      /* types of the release before, or InvalidOid, */
+	int64 rows_before; /* and its rows; 0: there is none */
 	const char *
 		definition; /* as text: what else decides about the release; NULL: nobody asks whether anything has changed */
 	const bytea *seen; /* the digest of the release before, or NULL */

@@ -184,6 +184,20 @@ most_k(const Run *run)
 												  : run->types->nrows;
 }
 
+/*
+ * Where a night has fewer than k rows or persons: becomes true if others may wait, or have left and come back, as may be
+ * where releases are protected; or NULL.
+ */
+static bool *
+held_for(const Run *run)
+{
+	const Histories *histories = run->request->series.histories;
+
+	return histories != NULL && run->request->k <= Max(histories->rows, run->request->series.rows_before)
+			   ? histories->none
+			   : NULL;
+}
+
 static void
 check_k(const Run *run)
 {
@@ -192,10 +206,8 @@ check_k(const Run *run)
 
 	if (nrows == 0 || k <= nrows || privacy_k_map(run->request->privacy))
 		return;
-	/* (of a protected publication some may wait, or have left and come back) */
-	if (run->request->series.histories != NULL)
-		*run->request->series.histories->none =
-			k <= Max(run->request->series.histories->rows, run->request->series.histories->shown);
+	if (held_for(run) != NULL)
+		*held_for(run) = true;
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the table"),
 					errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.", k, nrows),
 					errhint("Lower k: no class could ever have that many rows.")));
@@ -226,7 +238,7 @@ ready(Run *run)
 	run->problem.ntypes = types->ntypes;
 	run->problem.rows = types->rows;
 	privacy_rules(request->privacy, types, &run->problem, (request->model->options & TAKES(RESIDUAL)) != 0,
-				  run->border);
+				  held_for(run), run->border);
 	if (request->model->ready != NULL)
 		request->model->ready(run);
 }

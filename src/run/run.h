@@ -55,6 +55,7 @@ struct Run
 	RunRecord record;
 	ArrayType *may_name;        /* kept columns that are called like names of persons; NULL: there are none */
 	bool near;                  /* it has stayed near the release before: of all others nothing is known */
+	const char *anew;           /* why it could not, although it was to: a sentence without values; or NULL */
 	const double *metric_bound; /* of a lattice whose best node is not proven; NULL: no such */
 	struct Company *company;    /* which rows were where, of a release that stays near others; or NULL */
 	struct BulkWriter *state;   /* what the next release starts from, while it is written */

@@ -52,7 +52,7 @@ enum
 	EXTRA_COLUMNS
 };
 
-/* What the table of the release before has: the columns of the source, and those beside them. */
+/* What is read of the table of the release before: the columns of the source, and those beside them. */
 static Gate *
 flows_gate(const Source *source, Oid relid)
 {
@@ -68,23 +68,6 @@ flows_gate(const Source *source, Oid relid)
 	return gate;
 }
 
-/* False when the source has other columns than then, or its owner has altered the table. */
-static bool
-is_usable(const Gate *gate)
-{
-	Relation rel = try_relation_open(gate->relid, AccessShareLock);
-	bool usable;
-
-	if (rel == NULL)
-		return false;
-	usable = rel->rd_rel->relkind == RELKIND_RELATION && gate_fits(gate, RelationGetDescr(rel));
-	for (int i = 0; i < gate->desc->natts && usable; i++)
-		usable = strcmp(NameStr(TupleDescAttr(gate->desc, i)->attname),
-						NameStr(TupleDescAttr(RelationGetDescr(rel), i)->attname)) == 0;
-	relation_close(rel, NoLock);
-	return usable;
-}
-
 typedef struct Reader
 {
 	Run *run;
@@ -94,6 +77,7 @@ typedef struct Reader
 	uint32 *type;          /* [room_numbers] what a row type of the release before is in this one */
 	uint32 nclasses, nnumbers;
 	Size nflows, room_classes, room_flows, room_numbers;
+	int64 nlines; /* of flows of the release before */
 
 	/* which rows are there still */
 	Size *first; /* [ntypes + 1] flows of a type */
@@ -103,6 +87,43 @@ typedef struct Reader
 	RowBefore *changed; /* [nchanged] rows of known types that nobody has met */
 	Size nchanged, room_changed;
 } Reader;
+
+/* Is the column of now one of then? */
+static bool
+has_column(TupleDesc before, Form_pg_attribute column)
+{
+	for (int i = 0; i < before->natts; i++)
+	{
+		Form_pg_attribute other = TupleDescAttr(before, i);
+
+		if (!other->attisdropped && strcmp(NameStr(other->attname), NameStr(column->attname)) == 0)
+			return other->atttypid == column->atttypid && other->atttypmod == column->atttypmod &&
+				   other->attcollation == column->attcollation;
+	}
+	return false;
+}
+
+/*
+ * Columns of rules that are gone are not read: rows that they told apart are of one type now.  Returns why the
+ * table cannot be read, or NULL.
+ */
+static const char *
+find_columns(const Gate *gate)
+{
+	Relation rel = try_relation_open(gate->relid, AccessShareLock);
+	const char *why = NULL;
+
+	if (rel == NULL)
+		return "Its private table of row types is gone.";
+	if (rel->rd_rel->relkind != RELKIND_RELATION)
+		why = "Its private table of row types is no table any more.";
+	for (int i = 0; i < gate->desc->natts && why == NULL; i++)
+		if (!has_column(RelationGetDescr(rel), TupleDescAttr(gate->desc, i)))
+			why = psprintf("Its row types do not have column \"%s\", or have it with another type.",
+						   NameStr(TupleDescAttr(gate->desc, i)->attname));
+	relation_close(rel, NoLock);
+	return why;
+}
 
 static int32
 number_at(TupleTableSlot *slot, int column, int32 most)
@@ -123,18 +144,22 @@ receive_flow(void *arg, TupleTableSlot *slot)
 	uint32 type = type_index_find(reader->index, slot->tts_values, slot->tts_isnull);
 	int32 class_ = number_at(slot, beside + CLASS, KANON_MAX_TYPES);
 	int32 number = number_at(slot, beside + NUMBER, KANON_MAX_TYPES);
+	char *pattern =
+		slot->tts_isnull[beside + PATTERN] ? NULL : TextDatumGetCString(slot->tts_values[beside + PATTERN]);
 
-	if (type == DICTIONARY_NONE || class_ < 0 || slot->tts_isnull[beside + PATTERN] ||
-		slot->tts_isnull[beside + ROWS] || DatumGetInt64(slot->tts_values[beside + ROWS]) <= 0)
+	if (class_ < 0 || pattern == NULL || strlen(pattern) != source->nqis || slot->tts_isnull[beside + ROWS] ||
+		DatumGetInt64(slot->tts_values[beside + ROWS]) <= 0)
+		return true;
+	reader->nlines++;
+	if (type == DICTIONARY_NONE)
 		return true;
 	reader->pattern =
 		border_grow(border, reader->pattern, &reader->room_classes, (Size) class_ + 1, sizeof(KanonPattern));
 	while (reader->nclasses <= class_)
 		reader->pattern[reader->nclasses++] = KANON_NONE;
 	/* (classes that looked alike are one, and may have had several) */
-	reader->pattern[class_] = kanon_union(
-		reader->pattern[class_],
-		pattern_parse(TextDatumGetCString(slot->tts_values[beside + PATTERN]), &source->levels, true));
+	reader->pattern[class_] =
+		kanon_union(reader->pattern[class_], pattern_parse(pattern, &source->levels, true));
 	reader->flows =
 		border_grow(border, reader->flows, &reader->room_flows, reader->nflows + 1, sizeof(KanonFlow));
 	reader->flows[reader->nflows++] =
@@ -218,33 +243,56 @@ number_flows(Reader *reader)
 	}
 }
 
-/* False: nothing of the release before is left to start from. */
-static bool
+/* Why the release before cannot be read, or NULL. */
+static const char *
 read_before(Run *run, Reader *reader)
 {
 	const Request *request = run->request;
+	const char *why;
 	Gate *gate;
 
 	if (!OidIsValid(request->series.previous) || relation_name(request->series.previous) == NULL)
-		return false;
+		return "It has no private table of row types, as with stable => false.";
 	gate = flows_gate(run->source, request->series.previous);
-	if (!is_usable(gate))
-		return false;
+	if ((why = find_columns(gate)) != NULL)
+		return why;
 	reader->index = type_index_create(run->types, run->border);
 	gate_select(gate,
 				psprintf("SELECT %s, " CLASS_COLUMN ", " PATTERN_COLUMN ", " ROWS_COLUMN ", " NUMBER_COLUMN
 						 ", " ROW_COLUMN ", " KEY_COLUMN " FROM %s WHERE " ROWS_COLUMN " IS NOT NULL",
 						 column_list(run->source->qis, run->source->ngrouped), gate->name),
 				true, receive_flow, reader);
+	if (reader->nlines == 0 && request->series.rows_before > 0)
+		return "Its private table of row types has no line that fits the quasi-identifiers.";
 	if (reader->nflows == 0)
-		return false;
+		return NULL;
 	order_flows(reader);
 	number_flows(reader);
 	reader->known = border_palloc(run->border, sizeof(bool) * run->types->ntypes);
 	memset(reader->known, 0, sizeof(bool) * run->types->ntypes);
 	if (run->company != NULL)
 		read_rows(reader, gate->name, gate->relid);
-	return true;
+	return NULL;
+}
+
+/* Unchanged rows lose their company: that is told; and refused where histories hang on it. */
+static void
+begin_anew(Run *run, const char *why)
+{
+	const Request *request = run->request;
+
+	if (request->series.histories != NULL && OidIsValid(request->series.histories->before))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the next release cannot go on from the one before, whose histories are protected"),
+				 errdetail("%s", why),
+				 errhint("Undo what was altered. Or begin new histories: protect_successive => false, "
+						 "a refresh, and true again. Then readers who keep releases can tell who moved.")));
+	ereport(NOTICE, (errmsg("unchanged rows of publication %s lose their company", request->publication),
+					 errdetail("The next release cannot go on from the one before. %s", why),
+					 errhint("Readers who keep releases can tell who moved. Undo what was altered before the "
+							 "next refresh, and rows stay together.")));
+	run->anew = why;
 }
 
 /* ---- which rows are there still ---- */
@@ -449,7 +497,15 @@ stable_solve(Run *run)
 		run->company = company_create(request->columns.mask_key, request->series.key != NULL, run->border);
 		run->target->company = run->company;
 	}
-	run->near = read_before(run, &reader);
+	/* (a first release has nothing to go on from, nor has one after a release of no rows) */
+	if (request->series.stable && (OidIsValid(request->series.previous) || request->series.rows_before > 0))
+	{
+		const char *why = read_before(run, &reader);
+
+		if (why != NULL)
+			begin_anew(run, why);
+		run->near = why == NULL && reader.nflows > 0;
+	}
 	status = run->near                    ? solve_near(run, &reader)
 			 : request->solve_run != NULL ? request->solve_run(run)
 										  : request->solve(&run->problem, &run->release, &run->report);

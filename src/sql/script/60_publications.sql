@@ -157,7 +157,7 @@ COMMENT ON COLUMN @extschema@.kanon_releases.held_persons IS 'persons who left, 
 COMMENT ON COLUMN @extschema@.kanon_releases.held_oldest IS 'releases for which the first of them has been held back';
 COMMENT ON COLUMN @extschema@.kanon_releases.smallest_difference IS 'fewest persons (without a key: rows of a class) that joined, left, moved or changed alike since the release before; NULL: none';
 COMMENT ON COLUMN @extschema@.kanon_releases.error IS 'SQLSTATE of a refresh that failed';
-COMMENT ON COLUMN @extschema@.kanon_releases.message IS 'text of the error, without data values';
+COMMENT ON COLUMN @extschema@.kanon_releases.message IS 'text of the error, or what a release has lost, without data values';
 COMMENT ON COLUMN @extschema@.kanon_releases.detail IS 'its detail, when kanon raised it';
 COMMENT ON COLUMN @extschema@.kanon_releases.hint IS 'the remedy';
 COMMENT ON COLUMN @extschema@.kanon_releases.relation IS 'the table of the release; NULL: it is dropped, failed or held';
