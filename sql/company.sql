@@ -81,6 +81,24 @@ SELECT status FROM kanon_refresh('rare');
 SELECT array_agg(id ORDER BY id) FROM rare WHERE a IS NULL;
 SELECT kanon_drop_publication('rare');
 
+-- also under rules about populations, which count suppressed rows and all others together
+CREATE TABLE folk AS SELECT i AS id, CASE WHEN i <= 2 THEN 'x' WHEN i <= 5 THEN 'z' ELSE 'y' END AS a FROM generate_series(1, 60) i;
+CREATE TABLE inside AS SELECT * FROM folk WHERE id <= 40;
+SELECT kanon_create_publication(name, 'inside', '{a}', k, '{"keep": ["id"], "allow_identifying": ["id"], "suppression_limit": 0.5}' || jsonb_build_object('privacy', jsonb_build_array(rule), 'residual', residual), 'full_domain')
+    FROM (VALUES ('mapped', 3, kanon_k_map('folk'), 'suppress'), ('filled', 3, kanon_k_map('folk'), 'fill'), ('present', 3, kanon_delta_presence('folk', 0, 0.99), 'suppress')) AS p (name, k, rule, residual);
+CREATE VIEW blank AS SELECT 'mapped' AS name, array_agg(id ORDER BY id) FROM mapped WHERE a IS NULL UNION ALL SELECT 'filled', array_agg(id ORDER BY id) FROM filled WHERE a IS NULL
+    UNION ALL SELECT 'present', array_agg(id ORDER BY id) FROM present WHERE a IS NULL;
+TABLE blank;
+INSERT INTO folk SELECT 100 + i, 'x' FROM generate_series(1, 9) i;
+INSERT INTO inside SELECT * FROM folk WHERE id BETWEEN 101 AND 105;
+SELECT name, r.status, r.message FROM unnest('{mapped,filled,present}'::text[]) name, kanon_refresh(name) r;
+TABLE blank;
+DELETE FROM inside WHERE id IN (2, 3);
+SELECT name, r.status, r.message FROM unnest('{mapped,filled,present}'::text[]) name, kanon_refresh(name) r;
+TABLE blank;
+DROP VIEW blank;
+SELECT kanon_drop_publication(name) FROM unnest('{mapped,filled,present}'::text[]) name;
+
 -- classes that readers cannot tell apart stay together as one: a NULL that is shown looks like a cell that is hidden
 CREATE TABLE looks (id int, a int, c int);
 INSERT INTO looks VALUES (1, 1, NULL), (2, 1, NULL), (3, 1, 5), (4, 1, 6), (5, 2, NULL), (6, 2, NULL);

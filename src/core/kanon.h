@@ -193,7 +193,8 @@ typedef struct KanonProblem
 	/* Rules about populations (population.h): full-domain, sub-trees and strict Mondrian take all, greedy k_map. */
 	int npopulations;
 	const struct KanonPopulation *populations; /* [npopulations] */
-	bool k_map; /* k is asked of a population: a class may have any number of rows */
+	int64_t pinned; /* suppressed rows of the table beside these, which rules about populations count */
+	bool k_map;     /* k is asked of a population: a class may have any number of rows */
 
 	/* Somebody knows few columns: k is asked of combinations, and a class may have any number of rows (rare.h); or NULL. */
 	const struct KanonKnown *known;

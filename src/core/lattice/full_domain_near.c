@@ -3,7 +3,8 @@
  *
  * The node goes up and never down, so that classes are merged (kanon_solve_full_domain).  Rows that
  * were suppressed stay that: shown in a class again, each would leave those who were suppressed
- * with it.  The others are solved alone, with what is left of the suppression limit.
+ * with it.  The others are solved alone, with what is left of the suppression limit; rules about populations
+ * count those who are suppressed, too.
  */
 #include <math.h>
 #include <string.h>
@@ -104,6 +105,8 @@ open_rest(Near *near)
 					 (double) near->nblank)) /
 			(double) total;
 	near->rest.problem.full_domain = &near->options;
+	near->rest.problem.pinned = near->nblank;
+	near->rest.problem.pinned = near->nblank;
 	/* what is suppressed is filled up by whole classes, in the end */
 	if (kanon_rest_strict(problem))
 		near->rest.problem.residual = KANON_RESIDUAL_SUPPRESS;
@@ -228,6 +231,9 @@ finish(Near *near, bool everything, KanonRelease *release, KanonReport *report)
 		status = fill_up(near, release);
 	if (status == KANON_OK)
 		status = kanon_release_finish(near->problem, release, report);
+	/* what fills the suppressed rows up is more of them to a population */
+	if (status == KANON_BROKEN && near->problem->npopulations > 0)
+		status = KANON_NOT_FOUND;
 	if (status != KANON_OK)
 		kanon_release_free(near->problem, release);
 	return status;
@@ -257,8 +263,6 @@ full_domain_near(const KanonProblem *problem, KanonOutcome *outcome, KanonReleas
 	memset(outcome, 0, sizeof(*outcome));
 	if (status == KANON_OK && near.nblank == 0 && (problem->npopulations > 0 || !kanon_rest_strict(problem)))
 		status = full_domain_solve(problem, problem->full_domain, outcome, release, report);
-	else if (status == KANON_OK && problem->npopulations > 0)
-		status = KANON_NOT_FOUND;
 	else if (status == KANON_OK)
 	{
 		status = open_rest(&near);

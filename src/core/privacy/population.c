@@ -348,6 +348,7 @@ kanon_presence_take(KanonPresence *presence, uint32_t group)
 bool
 kanon_presence_rest(const KanonPresence *presence, int64_t rows)
 {
+	rows += presence != NULL ? presence->problem->pinned : 0;
 	for (int p = 0; presence != NULL && p < presence->problem->npopulations; p++)
 	{
 		const KanonPopulation *population = &presence->problem->populations[p];
@@ -392,6 +393,7 @@ take_shares(KanonPresence *presence)
 	const KanonProblem *problem = presence->problem;
 	KanonScratch *scratch = &presence->scratch;
 
+	presence->table = problem->pinned;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
 		presence->table += problem->rows[type];
 	presence->match = kanon_take0(scratch, (size_t) problem->npopulations, sizeof(double *));
