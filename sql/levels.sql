@@ -48,9 +48,9 @@ FROM generate_series(1, 3000) i;
 CREATE TABLE day_h AS SELECT DISTINCT day, to_char(day, 'YYYY-MM') AS month, to_char(day, 'YYYY') AS year FROM stays;
 CREATE TABLE stay_zip_h AS SELECT DISTINCT zip, left(zip, 3) AS area, left(zip, 1) AS region FROM stays;
 SELECT count(*) > 0 AS published FROM unnest('{3,10}'::int[]) k,
-    kanon_pattern_guided('stays', 'stays_' || k, '{day,zip}', k, hierarchies => '{"day": "day_h", "zip": "stay_zip_h"}');
+    kanon_pattern_guided('stays', 'stays_' || k, '{day,zip}', k, effort => 0, hierarchies => '{"day": "day_h", "zip": "stay_zip_h"}');
 SELECT count(*) > 0 AS published FROM unnest('{3,10}'::int[]) k,
-    kanon_pattern_guided('stays', 'equal_' || k, '{day,zip}', k, hierarchies => '{"day": "day_h", "zip": "stay_zip_h"}', level_cost => 'height');
+    kanon_pattern_guided('stays', 'equal_' || k, '{day,zip}', k, effort => 0, hierarchies => '{"day": "day_h", "zip": "stay_zip_h"}', level_cost => 'height');
 SELECT k, options ->> 'level_cost' AS level_cost, gcp < lead(gcp) OVER (PARTITION BY k ORDER BY target DESC) AS less_than_by_height,
     gcp < lead(gcp) OVER (PARTITION BY options ->> 'level_cost' ORDER BY k) AS less_than_next_k
 FROM kanon_usefulness WHERE target ~ '_(3|10)$' AND source = 'level_test.stays' ORDER BY 2 DESC, 1;

@@ -72,7 +72,10 @@ RESET client_min_messages;
 SET kanon.max_memory = '1MB';
 SELECT * FROM kanon_pattern_guided('many', 'first', :call, :first);
 SELECT * FROM differ('first_in_memory', 'first');
+-- (where memory ends in one of greedy's further orders, the release of the first would come out)
+SET kanon.max_memory = '1500kB';
 SELECT sum(row_count) FROM kanon_pattern_guided('many', 'second', :call, :second);
+SET kanon.max_memory = '1MB';
 SELECT * FROM differ('second_in_memory', 'second');
 SELECT sum(row_count) FROM kanon_pattern_guided('many', 'third', :call, :third);
 SELECT * FROM differ('third_in_memory', 'third');

@@ -12,7 +12,7 @@ $$ SELECT (length(page) - length(replace(page, piece, ''))) / length(piece) $$;
 CREATE TABLE people AS
 SELECT i AS id, 20 + i % 30 AS age, 'city' || i % 4 AS city, CASE WHEN i % 9 = 0 THEN 'x' ELSE 'f' END AS sex, 'flu' || i % 5 AS diagnosis
 FROM generate_series(1, 300) i;
-SELECT * FROM kanon_pattern_guided('people', 'people_public', '{age,city,sex}', 5, keep => '{diagnosis}');
+SELECT * FROM kanon_pattern_guided('people', 'people_public', '{age,city,sex}', 5, keep => '{diagnosis}', effort => 0);
 SELECT max(run) AS run FROM kanon_usefulness \gset
 SELECT kanon_report(:run, read_target => true) AS page \gset
 
@@ -188,7 +188,7 @@ SELECT kanon_explore('people', '{age}', methods => '{}');
 SELECT kanon_explore('people', '{age}', methods => NULL);
 
 -- of a publication: its view and source, and no private names
-SELECT kanon_create_publication('report_test.people_view', 'people', '{age,city,sex}', 5, options => '{"keep": ["diagnosis"]}', key => 'id', keep_releases => 2);
+SELECT kanon_create_publication('report_test.people_view', 'people', '{age,city,sex}', 5, options => '{"keep": ["diagnosis"], "effort": 0}', key => 'id', keep_releases => 2);
 DELETE FROM people WHERE age = 20;
 SELECT release FROM kanon_refresh('report_test.people_view');
 SELECT max(run) AS released FROM kanon_usefulness \gset

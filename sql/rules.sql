@@ -92,7 +92,7 @@ SELECT * FROM kanon_pattern_guided('t', NULL, '{a,b}', 5, dry_run => true, time_
 SELECT * FROM kanon_pattern_guided('t', NULL, '{a,b}', 5, dry_run => true, gap => 1);
 SELECT * FROM kanon_pattern_guided('t', NULL, '{a,b}', 5, dry_run => true, gap => -0.1);
 SELECT * FROM kanon_pattern_guided('t', NULL, '{a,b}', 5, dry_run => true, gap => 'NaN');
-SELECT * FROM kanon_pattern_guided('t', NULL, '{a,b}', 5, dry_run => true, effort => 0);
+SELECT * FROM kanon_pattern_guided('t', NULL, '{a,b}', 5, dry_run => true, effort => -1);
 SELECT * FROM kanon_pattern_guided('t', NULL, '{a,b}', 5, dry_run => true, seed => NULL);
 
 DROP TABLE t;

@@ -52,10 +52,10 @@ sub run
 	my ($table, $qis, $categorical, $patterns) = @{ $case{$case} };
 	my $target = "t_$method";
 
-	# the paper's mode: fully suppressed rows may be fewer than k
+	# the paper's mode: fully suppressed rows may be fewer than k, one order of the patterns
 	return $node->safe_psql('postgres', <<~"SQL");
 		SELECT FROM kanon_pattern_guided('$table', '$target', '{$qis}', $k, patterns => $patterns,
-			categorical => '{$categorical}', method => '$method', residual => 'suppress', time_limit => '5 min', replace => true);
+			categorical => '{$categorical}', method => '$method', residual => 'suppress', effort => 0, time_limit => '5 min', replace => true);
 		SELECT suppressed_cells, classes, class_max, round(usefulness::numeric, 4), proven,
 			(SELECT c.k >= $k OR c.k = c.blank_rows FROM kanon_check('$target', '{$qis}') c)
 		FROM kanon_usefulness ORDER BY run DESC LIMIT 1;

@@ -95,9 +95,12 @@ typedef struct KanonEnv
 
 typedef enum KanonOrder
 {
-	KANON_ORDER_GIVEN, /* equal cost: as listed; without a list from the left, keep before suppress */
-	KANON_ORDER_DOMAIN /* equal cost: larger product of the suppressed columns'
-								 * distinct counts first, then from the left */
+	KANON_ORDER_GIVEN,  /* equal cost: as listed; without a list from the left, keep before suppress */
+	KANON_ORDER_DOMAIN, /* equal cost: larger product of the suppressed columns'
+						 * distinct counts first, then from the left */
+	KANON_ORDER_SMALL,  /* smaller product first, */
+	KANON_ORDER_FINE,   /* fewer quasi-identifiers suppressed whole first, */
+	KANON_ORDER_DRAWN   /* as the problem's seed says: for greedy alone */
 } KanonOrder;
 
 typedef enum KanonRuleKind

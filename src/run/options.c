@@ -58,10 +58,10 @@ check_gap(Request *request, Datum value)
 static void
 check_effort(Request *request, Datum value)
 {
-	if (!(request->guided.effort > 0) || isinf(request->guided.effort))
+	if (!(request->guided.effort >= 0) || isinf(request->guided.effort))
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("effort must be positive and finite"),
-				 errhint("1 is the default, 10 works ten times as long.")));
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("effort must be at least 0 and finite"),
+				 errhint("1 is the default, 10 works ten times as long, 0 is the paper's greedy alone.")));
 }
 
 static void

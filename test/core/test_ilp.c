@@ -590,7 +590,7 @@ memory_ends(void **state)
 {
 	(void) state;
 	for (int residual = 0; residual < 4; residual++)
-		exact_refuse_each(middle_problem, residual, kanon_solve_ilp, false);
+		exact_refuse_each(middle_problem, residual, kanon_solve_ilp, true);
 }
 
 static void

@@ -270,7 +270,7 @@ memory_refused(void **state)
 {
 	(void) state;
 	for (int variant = 0; variant < 6; variant += 2)
-		exact_refuse_each(middle_problem, variant, kanon_solve_matching, false);
+		exact_refuse_each(middle_problem, variant, kanon_solve_matching, true);
 }
 
 static void

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "model/mask.h"
+#include "util/hash.h"
 #include "util/sort.h"
 
 /*
@@ -430,6 +431,17 @@ compare_products(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
 	return 0;
 }
 
+/* A pattern's random number. */
+static uint64_t
+drawn(const KanonMaskIndex *index, KanonPattern pattern)
+{
+	uint64_t number = index->problem->seed;
+
+	for (int w = 0; w < KANON_PATTERN_WORDS; w++)
+		number = kanon_mix(number ^ pattern.word[w]);
+	return number;
+}
+
 int
 kanon_mask_compare_equal(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
 {
@@ -450,6 +462,27 @@ kanon_mask_compare_equal(const KanonMaskIndex *index, KanonPattern a, KanonPatte
 
 		if (product != 0)
 			return -product;
+	}
+	if (index->problem->mask.order == KANON_ORDER_SMALL)
+	{
+		int product = compare_products(index, a_alone, b_alone);
+
+		if (product != 0)
+			return product;
+	}
+	if (index->problem->mask.order == KANON_ORDER_FINE)
+	{
+		int more = kanon_suppressed_whole(index->last, a) - kanon_suppressed_whole(index->last, b);
+
+		if (more != 0)
+			return more;
+	}
+	if (index->problem->mask.order == KANON_ORDER_DRAWN)
+	{
+		uint64_t left = drawn(index, a), right = drawn(index, b);
+
+		if (left != right)
+			return left < right ? -1 : 1;
 	}
 	/* the leftmost column in which they differ: who keeps it is first */
 	return first_a < 0 || (first_b >= 0 && first_b < first_a) ? -1 : 1;

@@ -37,8 +37,9 @@
 #define WIDE_WORK ((uint64_t) 1 << 15)
 #define AGAIN 8
 
-/* Seconds that the rest of a release takes once time is up, for each row type and column. */
+/* What the rest of a release takes, for each row type and column: seconds, once time is up; work. */
 #define FINISH_TIME 1e-7
+#define FINISH_WORK 8
 
 /* ---- batches ---- */
 
@@ -275,7 +276,7 @@ static KanonStatus
 run_list(Greedy *greedy)
 {
 	KanonStatus status =
-		kanon_mask_enumerate(greedy->problem, SIZE_MAX, &greedy->patterns, &greedy->npatterns);
+		kanon_mask_enumerate(&greedy->searched, SIZE_MAX, &greedy->patterns, &greedy->npatterns);
 	int64_t width = KANON_LEVEL_MAX / greedy->problem->ncolumns;
 	size_t from = 0;
 
@@ -381,7 +382,7 @@ free_search(Greedy *greedy)
 
 /* Nothing is taken yet. */
 static KanonStatus
-start(Greedy *greedy)
+start(Greedy *greedy, GreedyTies ties)
 {
 	const KanonProblem *problem = greedy->problem;
 	KanonStatus status;
@@ -389,6 +390,8 @@ start(Greedy *greedy)
 
 	greedy->searched = *problem;
 	greedy->searched.k = kanon_least_rows(problem);
+	greedy->searched.mask.order = ties.order;
+	greedy->searched.seed = ties.seed;
 	status = kanon_mask_open(&greedy->searched, &greedy->index);
 	if (status != KANON_OK)
 		return status;
@@ -449,7 +452,8 @@ factor(const KanonProblem *problem)
 }
 
 KanonStatus
-greedy_run(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+greedy_run(const KanonProblem *problem, GreedyTies ties, uint64_t *work, KanonRelease *release,
+		   KanonReport *report)
 {
 	KanonEnv *env = problem->env;
 	double begin = env->now(env->arg);
@@ -474,7 +478,7 @@ greedy_run(const KanonProblem *problem, KanonRelease *release, KanonReport *repo
 			greedy.end - fmin(problem->time_limit / 2,
 							  FINISH_TIME * (double) problem->ntypes * (double) problem->ncolumns);
 	}
-	status = start(&greedy);
+	status = start(&greedy, ties);
 	if (status == KANON_OK && problem->ntypes > 0)
 		status = problem->mask.list != NULL ? run_list(&greedy) : run_rules(&greedy);
 	if (status == KANON_OK)
@@ -482,6 +486,8 @@ greedy_run(const KanonProblem *problem, KanonRelease *release, KanonReport *repo
 	if (problem->privacy != NULL && kanon_privacy_failed(problem->privacy))
 		status = KANON_NO_MEMORY;
 	report->nodes = greedy.search.nodes;
+	*work += (uint64_t) kanon_worked(&greedy.pace) +
+			 FINISH_WORK * (uint64_t) problem->ntypes * (uint64_t) problem->ncolumns;
 	if (greedy.index != NULL)
 		free_search(&greedy);
 	if (status == KANON_OK)

@@ -2,7 +2,8 @@
  * greedy.h: what the greedy solver's files share: greedy.c (batches, classes),
  * greedy_search.c (the groups of a batch, as lists), greedy_block.c
  * and greedy_refine.c (the same as blocks or partitions), greedy_wide.c (where these are too
- * many), greedy_store.c (what was found), greedy_release.c (what was taken).
+ * many), greedy_store.c (what was found), greedy_release.c (what was taken), greedy_orders.c
+ * (orders of equally costly patterns).
  */
 #ifndef KANON_GREEDY_H
 #define KANON_GREEDY_H
@@ -12,6 +13,13 @@
 #include "util/pace.h"
 
 #define GREEDY_NOBODY UINT32_MAX
+
+/* In which order equally costly patterns are tried. */
+typedef struct GreedyTies
+{
+	KanonOrder order;
+	uint64_t seed; /* KANON_ORDER_DRAWN */
+} GreedyTies;
 
 /* Row types that a pattern of the batch may take. */
 typedef struct GreedyGroup
@@ -374,8 +382,12 @@ extern void greedy_block_search(GreedySearch *search, uint32_t n, const GreedySt
 
 /*
  * greedy.c: Algorithm 1 alone.  KANON_REST_FORBIDDEN where rules beyond k do not let what is left be published as
- * residual says (FILL: or be filled).
+ * residual says (FILL: or be filled).  Its work is added to `work`.
  */
-extern KanonStatus greedy_run(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
+extern KanonStatus greedy_run(const KanonProblem *problem, GreedyTies ties, uint64_t *work,
+							  KanonRelease *release, KanonReport *report);
+
+/* greedy_orders.c: the same, with the best of several orders of equally costly patterns. */
+extern KanonStatus greedy_orders(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 
 #endif

@@ -1,0 +1,111 @@
+/*
+ * greedy_orders.c: the greedy heuristic, tried with several orders of equally costly patterns.
+ *
+ * The paper leaves open which of two equally costly patterns comes first, and that decides much: of how
+ * many cells are lost, and of how many classes there are.  A run on a small table takes milliseconds, so
+ * other orders are tried as well, for as much work as a large table takes alone.
+ */
+#include <math.h>
+
+#include "pattern/greedy/greedy.h"
+#include "privacy/rules.h"
+#include "util/random.h"
+
+/* Orders that have a name, and those that are drawn after them; work of all. */
+#define NAMED 4
+#define DRAWN 96
+#define ORDERS_WORK ((uint64_t) 1 << 26)
+
+/* Is the order of costs one in which a pattern that suppresses more comes later? */
+static bool
+is_strict(const KanonProblem *problem)
+{
+	double all = kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		if (!(problem->columns[c].weight > all * 0x1p-28))
+			return false;
+	return true;
+}
+
+/* Fewer rows left out; less cost; at equal cost more classes, so that a row is among fewer. */
+static bool
+is_better(const KanonRelease *a, double cost_a, const KanonRelease *b, double cost_b)
+{
+	if (a->dropped != b->dropped)
+		return a->dropped < b->dropped;
+	return cost_a != cost_b ? cost_a < cost_b : a->nclasses > b->nclasses;
+}
+
+/* The i-th order beyond the problem's own. */
+static GreedyTies
+ties_of(const KanonProblem *problem, int i)
+{
+	static const KanonOrder orders[NAMED] = {KANON_ORDER_SMALL, KANON_ORDER_DOMAIN, KANON_ORDER_FINE,
+											 KANON_ORDER_GIVEN};
+	uint64_t state = problem->seed + (uint64_t) i;
+
+	return (GreedyTies){i < NAMED ? orders[i] : KANON_ORDER_DRAWN, kanon_random_split(&state)};
+}
+
+/* Another order's run, which becomes the best if it is better. */
+static KanonStatus
+try_order(const KanonProblem *problem, GreedyTies ties, uint64_t *work, KanonRelease *best,
+		  KanonReport *report)
+{
+	KanonRelease release;
+	KanonReport tried;
+	KanonStatus status = greedy_run(problem, ties, work, &release, &tried);
+
+	/* (with rules another order may leave rows that fit no class) */
+	if (status == KANON_CANCELLED || status == KANON_NO_MEMORY)
+	{
+		kanon_release_free(problem, &release);
+		return status;
+	}
+	if (status == KANON_OK && !tried.stopped && is_better(&release, tried.cost, best, report->cost))
+	{
+		KanonRelease worse = *best;
+
+		tried.nodes += report->nodes;
+		*best = release;
+		*report = tried;
+		release = worse;
+	}
+	else
+		report->nodes += tried.nodes;
+	kanon_release_free(problem, &release);
+	return KANON_OK;
+}
+
+KanonStatus
+greedy_orders(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	KanonEnv *env = problem->env;
+	double begin = env->now(env->arg);
+	KanonProblem limited = *problem;
+	uint64_t work = 0;
+	KanonStatus status = greedy_run(problem, (GreedyTies){problem->mask.order, 0}, &work, release, report);
+	double most = fmin(problem->effort, 1) * (double) ORDERS_WORK;
+	double one = exp2(ceil(log2((double) work + 1)));
+
+	if (status != KANON_OK || report->stopped || !is_strict(problem))
+		return status;
+	for (int i = 0; i < NAMED + DRAWN && status == KANON_OK; i++)
+	{
+		double spent = env->now(env->arg) - begin;
+
+		/* (another order takes about as long as the first; rounded, as row types read in another way work a little more) */
+		if (one * (i + 2) > most || spent > problem->time_limit / 2 ||
+			release->nclasses < 2)
+			break;
+		limited.time_limit = problem->time_limit - spent;
+		status = try_order(&limited, ties_of(problem, i), &work, release, report);
+	}
+	/* where memory is short, what was found is kept */
+	if (status == KANON_NO_MEMORY && (problem->privacy == NULL || !kanon_privacy_failed(problem->privacy)))
+		status = KANON_OK;
+	if (status != KANON_OK)
+		kanon_release_free(problem, release);
+	return status;
+}
