@@ -364,7 +364,7 @@ typedef struct KanonMethod
 /* methods.c: the registry.  A family's methods end with name == NULL. */
 extern const KanonMethod *kanon_methods(KanonFamily family);
 extern const KanonMethod *kanon_method_find(KanonFamily family, const char *name); /* NULL: none such */
-extern const KanonMethod *kanon_method_of(KanonSolve solve); /* the first that is done by it */
+extern const KanonMethod *kanon_method_of(KanonSolve solve); /* the first that is done by it; never NULL */
 
 /* greedy.c: Algorithm 1 of the paper. */
 extern KanonStatus kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release,
