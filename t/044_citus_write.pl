@@ -443,7 +443,7 @@ END $$;
 CREATE EVENT TRIGGER meddle ON ddl_command_end WHEN TAG IN ('CREATE TABLE', 'CREATE TABLE AS') EXECUTE FUNCTION meddle();
 E
 foreach my $change (
-	[ 'kanon_mapping: ALTER TABLE %s ADD extra int', qr/What tells rows their classes has other columns than it should/ ],
+	[ 'kanon_mapping: ALTER TABLE %s ADD extra int', qr/The table that gives rows their classes has other columns than it should/ ],
 	[ 'far: ALTER TABLE %s ADD CHECK (true)', qr/It has other columns than those that were listed, or constraints/ ])
 {
 	my ($statement, $says) = @$change;
