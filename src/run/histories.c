@@ -573,3 +573,13 @@ histories_unstage(Run *run)
 	run->source->name = histories->original_name;
 	history_sql("DROP TABLE %s", histories->source);
 }
+
+bool *
+history_held(const Run *run)
+{
+	const Histories *histories = run->request->series.histories;
+
+	return histories != NULL && run->request->k <= Max(histories->rows, run->request->series.rows_before)
+			   ? histories->none
+			   : NULL;
+}

@@ -116,6 +116,12 @@ extern const char *history_before(const Histories *histories);
 extern char *history_ruled(const Source *source, const char *of);
 extern bool history_has_rules(const Run *run);
 
+/*
+ * Where a night has fewer than k rows or persons: becomes true if others may wait, or have left and come back, as may be
+ * where releases are protected; or NULL.
+ */
+extern bool *history_held(const Run *run);
+
 /* A table with a name of its own; its name, in memory that outlives the rounds. */
 extern char *history_table(const Run *run, const char *what);
 extern Oid history_oid(const char *name);

@@ -184,20 +184,6 @@ most_k(const Run *run)
 												  : run->types->nrows;
 }
 
-/*
- * Where a night has fewer than k rows or persons: becomes true if others may wait, or have left and come back, as may be
- * where releases are protected; or NULL.
- */
-static bool *
-held_for(const Run *run)
-{
-	const Histories *histories = run->request->series.histories;
-
-	return histories != NULL && run->request->k <= Max(histories->rows, run->request->series.rows_before)
-			   ? histories->none
-			   : NULL;
-}
-
 static void
 check_k(const Run *run)
 {
@@ -206,8 +192,8 @@ check_k(const Run *run)
 
 	if (nrows == 0 || k <= nrows || privacy_k_map(run->request->privacy))
 		return;
-	if (held_for(run) != NULL)
-		*held_for(run) = true;
+	if (history_held(run) != NULL)
+		*history_held(run) = true;
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the table"),
 					errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.", k, nrows),
 					errhint("Lower k: no class could ever have that many rows.")));
@@ -238,7 +224,7 @@ ready(Run *run)
 	run->problem.ntypes = types->ntypes;
 	run->problem.rows = types->rows;
 	privacy_rules(request->privacy, types, &run->problem, (request->model->options & TAKES(RESIDUAL)) != 0,
-				  held_for(run), run->border);
+				  history_held(run), run->border);
 	if (request->model->ready != NULL)
 		request->model->ready(run);
 }
