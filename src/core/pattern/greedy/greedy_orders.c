@@ -96,8 +96,7 @@ greedy_orders(const KanonProblem *problem, KanonRelease *release, KanonReport *r
 		double spent = env->now(env->arg) - begin;
 
 		/* (another order takes about as long as the first; rounded, as row types read in another way work a little more) */
-		if (one * (i + 2) > most || spent > problem->time_limit / 2 ||
-			release->nclasses < 2)
+		if (one * (i + 2) > most || spent > problem->time_limit / 2 || release->nclasses < 2)
 			break;
 		limited.time_limit = problem->time_limit - spent;
 		status = try_order(&limited, ties_of(problem, i), &work, release, report);
