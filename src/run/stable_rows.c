@@ -78,6 +78,7 @@ typedef struct Reader
 	uint32 nclasses, nnumbers;
 	Size nflows, room_classes, room_flows, room_numbers;
 	int64 nlines; /* of flows of the release before */
+	bool grown;   /* it cannot be read as persons have several rows since tonight */
 
 	/* which rows are there still */
 	Size *first; /* [ntypes + 1] flows of a type */
@@ -108,7 +109,7 @@ has_column(TupleDesc before, Form_pg_attribute column)
  * table cannot be read, or NULL.
  */
 static const char *
-find_columns(const Gate *gate)
+find_columns(Reader *reader, const Gate *gate)
 {
 	Relation rel = try_relation_open(gate->relid, AccessShareLock);
 	const char *why = NULL;
@@ -119,8 +120,13 @@ find_columns(const Gate *gate)
 		why = "Its private table of row types is no table any more.";
 	for (int i = 0; i < gate->desc->natts && why == NULL; i++)
 		if (!has_column(RelationGetDescr(rel), TupleDescAttr(gate->desc, i)))
-			why = psprintf("Its row types do not have column \"%s\", or have it with another type.",
-						   NameStr(TupleDescAttr(gate->desc, i)->attname));
+		{
+			const char *name = NameStr(TupleDescAttr(gate->desc, i)->attname);
+			const char *key = reader->run->request->series.key;
+
+			why = psprintf("Its row types do not have column \"%s\", or have it with another type.", name);
+			reader->grown = key != NULL && strcmp(name, key) == 0;
+		}
 	relation_close(rel, NoLock);
 	return why;
 }
@@ -254,7 +260,7 @@ read_before(Run *run, Reader *reader)
 	if (!OidIsValid(request->series.previous) || relation_name(request->series.previous) == NULL)
 		return "It has no private table of row types, as with stable => false.";
 	gate = flows_gate(run->source, request->series.previous);
-	if ((why = find_columns(gate)) != NULL)
+	if ((why = find_columns(reader, gate)) != NULL)
 		return why;
 	reader->index = type_index_create(run->types, run->border);
 	gate_select(gate,
@@ -277,11 +283,15 @@ read_before(Run *run, Reader *reader)
 
 /* Unchanged rows lose their company: that is told; and refused where histories hang on it. */
 static void
-begin_anew(Run *run, const char *why)
+begin_anew(Run *run, const char *why, bool grown)
 {
 	const Request *request = run->request;
+	bool guarded = request->series.histories != NULL && OidIsValid(request->series.histories->before);
 
-	if (request->series.histories != NULL && OidIsValid(request->series.histories->before))
+	/* (a person has several rows since tonight: the owner altered nothing, and histories are verified all the same) */
+	if (guarded && grown)
+		return;
+	if (guarded)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the next release cannot go on from the one before, whose histories are protected"),
@@ -503,7 +513,7 @@ stable_solve(Run *run)
 		const char *why = read_before(run, &reader);
 
 		if (why != NULL)
-			begin_anew(run, why);
+			begin_anew(run, why, reader.grown);
 		run->near = why == NULL && reader.nflows > 0;
 	}
 	status = run->near                    ? solve_near(run, &reader)
