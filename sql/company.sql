@@ -199,6 +199,20 @@ SELECT kanon_alter_publication('homes', protect_successive => true);
 SELECT status, message FROM kanon_refresh('homes');
 SET client_min_messages = warning;
 SELECT kanon_drop_publication('homes');
+-- persons who get several rows: the owner altered nothing, and the night goes on, which is told once
+CREATE TABLE twice AS SELECT 1 AS one WHERE false;
+CREATE VIEW seen AS SELECT * FROM home UNION ALL SELECT home.* FROM home, twice WHERE id % 5 = 1;
+SELECT kanon_create_publication('seen_again', 'seen', '{a}', 3, '{"keep": ["ill"]}', key => 'id', protect_successive => true);
+INSERT INTO twice VALUES (1);
+\set VERBOSITY default
+SET client_min_messages = notice;
+SELECT status, message FROM kanon_refresh('seen_again');
+SET client_min_messages = warning;
+SELECT status, problem, remedy FROM kanon_publication_status('seen_again');
+UPDATE home SET ill = ill + 1 WHERE id = 2;
+SELECT status, message FROM kanon_refresh('seen_again');
+SELECT status, problem FROM kanon_publication_status('seen_again');
+SELECT kanon_drop_publication('seen_again');
 
 -- what cannot be made so is refused, with the reason
 \set VERBOSITY default

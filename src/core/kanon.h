@@ -315,7 +315,7 @@ typedef enum KanonFamily
 	KANON_ITEM_SETS
 } KanonFamily;
 
-/* What a method loses as little of as it can. */
+/* The loss that a method keeps small. */
 typedef enum KanonCostKind
 {
 	KANON_COST_SUM,    /* over the rows, of what their class hides */
@@ -324,7 +324,7 @@ typedef enum KanonCostKind
 	KANON_COST_ITEMS   /* of occurrences of items */
 } KanonCostKind;
 
-/* What it says of the least cost, if neither time nor memory ends it. */
+/* A method's claim about the least cost, if neither time nor memory ends it. */
 typedef enum KanonProof
 {
 	KANON_PROOF_NONE,
@@ -338,9 +338,6 @@ typedef enum KanonProof
 #define KANON_TAKES_PARTS 4     /* partition_size */
 #define KANON_TAKES_HIERARCHY 8 /* item sets: the items' own */
 #define KANON_ASKS_HIERARCHY 16 /* and does nothing without it */
-
-#define KANON_NEEDS_GLPK 1
-#define KANON_NEEDS_LEMON 2
 
 struct KanonTransactions;
 struct KanonRecoding;
@@ -357,7 +354,6 @@ typedef struct KanonMethod
 	KanonCostKind cost;
 	KanonProof proof;
 	unsigned takes; /* KANON_TAKES_... */
-	unsigned needs; /* KANON_NEEDS_...: KANON_UNAVAILABLE without it */
 	int only_k;     /* the one k that it is for; 0: any */
 } KanonMethod;
 

@@ -239,7 +239,7 @@ relation_of(const char *name)
 							false);
 }
 
-/* What of it the owner has to know that is no failure. */
+/* The release was made, and the owner has to know that it began anew. */
 static void
 tell_anew(KanonPublication *publication, Release *release, const Run *run)
 {
@@ -247,7 +247,9 @@ tell_anew(KanonPublication *publication, Release *release, const Run *run)
 		return;
 	release->message = "unchanged rows have lost their company";
 	release->detail = MemoryContextStrdup(GetMemoryChunkContext(publication), run->anew);
-	release->hint = "Readers who keep releases can tell who moved.";
+	release->hint = run->request->series.histories != NULL
+						? "The histories of persons are protected all the same."
+						: "Readers who keep releases can tell who moved.";
 }
 
 void

@@ -117,8 +117,8 @@ extern char *history_ruled(const Source *source, const char *of);
 extern bool history_has_rules(const Run *run);
 
 /*
- * Where a night has fewer than k rows or persons: becomes true if others may wait, or have left and come back, as may be
- * where releases are protected; or NULL.
+ * The flag that a night with fewer than k rows or persons sets: its release is held, as persons wait or have left and
+ * may come back.  NULL: such a night fails.
  */
 extern bool *history_held(const Run *run);
 

@@ -124,8 +124,12 @@ find_columns(Reader *reader, const Gate *gate)
 			const char *name = NameStr(TupleDescAttr(gate->desc, i)->attname);
 			const char *key = reader->run->request->series.key;
 
-			why = psprintf("Its row types do not have column \"%s\", or have it with another type.", name);
-			reader->grown = key != NULL && strcmp(name, key) == 0;
+			reader->grown =
+				key != NULL && strcmp(name, key) == 0 && get_attnum(gate->relid, key) == InvalidAttrNumber;
+			why = reader->grown
+					  ? "Persons had a row each, and some have several now."
+					  : psprintf("Its row types do not have column \"%s\", or have it with another type.",
+								 name);
 		}
 	relation_close(rel, NoLock);
 	return why;
@@ -288,20 +292,20 @@ begin_anew(Run *run, const char *why, bool grown)
 	const Request *request = run->request;
 	bool guarded = request->series.histories != NULL && OidIsValid(request->series.histories->before);
 
-	/* (a person has several rows since tonight: the owner altered nothing, and histories are verified all the same) */
-	if (guarded && grown)
-		return;
-	if (guarded)
+	/* (where persons have several rows since tonight the owner altered nothing; histories are verified all the same) */
+	if (guarded && !grown)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the next release cannot go on from the one before, whose histories are protected"),
 				 errdetail("%s", why),
 				 errhint("Undo what was altered. Or begin new histories: protect_successive => false, "
 						 "a refresh, and true again. Then readers who keep releases can tell who moved.")));
-	ereport(NOTICE, (errmsg("unchanged rows of publication %s lose their company", request->publication),
-					 errdetail("The next release cannot go on from the one before. %s", why),
-					 errhint("Readers who keep releases can tell who moved. Undo what was altered before the "
-							 "next refresh, and rows stay together.")));
+	ereport(NOTICE,
+			(errmsg("unchanged rows of publication %s lose their company", request->publication),
+			 errdetail("The next release cannot go on from the one before. %s", why),
+			 grown ? errhint("From this release on they stay together again.")
+				   : errhint("Readers who keep releases can tell who moved. Undo what was altered before "
+							 "the next refresh, and rows stay together.")));
 	run->anew = why;
 }
 

@@ -238,7 +238,7 @@ extern KanonStatus freeform_matching(FreeformWork *work, FreeformRandom *random,
 /* Fills graph->given. */
 extern KanonStatus freeform_draw(FreeformWork *work, KanonFreeformGraph *graph);
 
-/* What may match: class i with the row types type[start[i]..start[i + 1]). */
+/* Candidates to match: class i with the row types type[start[i]..start[i + 1]). */
 typedef struct FreeformMatches
 {
 	const size_t *start;

@@ -106,7 +106,6 @@ open_rest(Near *near)
 			(double) total;
 	near->rest.problem.full_domain = &near->options;
 	near->rest.problem.pinned = near->nblank;
-	near->rest.problem.pinned = near->nblank;
 	/* what is suppressed is filled up by whole classes, in the end */
 	if (kanon_rest_strict(problem))
 		near->rest.problem.residual = KANON_RESIDUAL_SUPPRESS;

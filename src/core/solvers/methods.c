@@ -19,19 +19,17 @@
 #define FACTOR .proof = KANON_PROOF_FACTOR
 #define BOUND .proof = KANON_PROOF_BOUND
 #define PARTS .takes = KANON_TAKES_PARTS
-#define GLPK .needs = KANON_NEEDS_GLPK
-#define LEMON .needs = KANON_NEEDS_LEMON
 #define FREEFORM .solve = kanon_solve_freeform, .takes = KANON_TAKES_PARTS
 
 static const KanonMethod none[] = {{NULL}};
 
 static const KanonMethod pattern_guided[] = {
 	{"greedy", .solve = kanon_solve_greedy, FACTOR, .takes = KANON_TAKES_K_MAP},
-	{"ilp", .solve = kanon_solve_ilp, OPTIMUM, GLPK},
+	{"ilp", .solve = kanon_solve_ilp, OPTIMUM},
 	{"improve", .solve = kanon_solve_improve, BOUND},
 	{"best", .solve = kanon_solve_best, BOUND},
 	{"fpt", .solve = kanon_solve_fpt, OPTIMUM},
-	{"matching", .solve = kanon_solve_matching, OPTIMUM, GLPK, .only_k = 2},
+	{"matching", .solve = kanon_solve_matching, OPTIMUM, .only_k = 2},
 	{NULL}};
 
 static const KanonMethod known_columns[] = {{"greedy", .solve = kanon_solve_known_greedy}, {NULL}};
@@ -46,8 +44,8 @@ static const KanonMethod cluster[] = {
 	{"mondrian", .solve = kanon_solve_mondrian, .takes = POPULATIONS},
 	{"mondrian_relaxed", .solve = kanon_solve_mondrian_relaxed},
 	{"forest", .solve = kanon_solve_forest, FACTOR, PARTS},
-	{"pairs", .solve = kanon_solve_pairs, FACTOR, PARTS, LEMON, .only_k = 2},
-	{"triples", .solve = kanon_solve_triples, FACTOR, PARTS, LEMON, .only_k = 3},
+	{"pairs", .solve = kanon_solve_pairs, FACTOR, PARTS, .only_k = 2},
+	{"triples", .solve = kanon_solve_triples, FACTOR, PARTS, .only_k = 3},
 	{"bottom_up", .solve = kanon_solve_bottom_up, PARTS},
 	{"top_down", .solve = kanon_solve_top_down},
 	{"gather", .solve = kanon_solve_gather, .cost = KANON_COST_RADIUS, FACTOR, PARTS},
@@ -74,7 +72,7 @@ static const KanonMethod freeform[] = {{"greedy", KANON_FREEFORM_GREEDY, FREEFOR
 									   {"hungarian", KANON_FREEFORM_HUNGARIAN, FREEFORM},
 									   {"plain_sort_greedy", KANON_FREEFORM_PLAIN_SORT_GREEDY, FREEFORM},
 									   {"plain_hungarian", KANON_FREEFORM_PLAIN_HUNGARIAN, FREEFORM},
-									   {"mip", KANON_FREEFORM_MIP, FREEFORM, OPTIMUM, GLPK},
+									   {"mip", KANON_FREEFORM_MIP, FREEFORM, OPTIMUM},
 									   {"min_cost_flow", KANON_FREEFORM_MIN_COST_FLOW, FREEFORM},
 									   {"ring", KANON_FREEFORM_RING, FREEFORM},
 									   {"concealment", KANON_FREEFORM_CONCEALMENT, FREEFORM},

@@ -37,7 +37,7 @@
 #define WIDE_WORK ((uint64_t) 1 << 15)
 #define AGAIN 8
 
-/* What the rest of a release takes, for each row type and column: seconds, once time is up; work. */
+/* The rest of a release takes, for each row type and column, so many seconds once time is up; so much work. */
 #define FINISH_TIME 1e-7
 #define FINISH_WORK 8
 

@@ -16,7 +16,7 @@
 #define DRAWN 96
 #define ORDERS_WORK ((uint64_t) 1 << 26)
 
-/* Is the order of costs one in which a pattern that suppresses more comes later? */
+/* Does a pattern that suppresses more always cost more?  (Not with weights of 0.) */
 static bool
 is_strict(const KanonProblem *problem)
 {

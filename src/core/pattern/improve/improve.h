@@ -11,7 +11,7 @@
 extern KanonStatus improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease *release,
 								  KanonReport *report, IlpTrace trace);
 
-/* Where improve_priced puts what it finds. */
+/* The results of improve_priced. */
 typedef struct PricedInto
 {
 	KanonInstances *instances; /* has the grid before, and still after a failure */
