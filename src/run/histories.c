@@ -68,8 +68,31 @@ history_text(const SourceColumn *columns, int n, const char *of)
 char *
 history_kept(const Source *source)
 {
-	return psprintf("CASE WHEN b." HISTORY_GONE " THEN b." HISTORY_KEPT " ELSE pg_catalog.md5(%s) END",
+	return psprintf("CASE WHEN b." HISTORY_GONE " THEN pg_catalog.ltrim(pg_catalog.split_part(b." HISTORY_KEPT
+					", '/', 1), '>') ELSE pg_catalog.md5(%s) END",
 					history_text(source->kept, source->nkept, "b"));
+}
+
+/* Readers know a row again by it: as it is, or by a pseudonym that lasts. */
+static bool
+is_mark(const SourceColumn *column)
+{
+	const Mask *mask = column->mask;
+
+	return mask == NULL ? column->may_identify : mask->kind == MASK_PSEUDONYM && mask->lasting;
+}
+
+char *
+history_marks(const Source *source, const char *of)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < source->nkept; i++)
+		if (is_mark(&source->kept[i]))
+			appendStringInfo(&list, "%s'/', pg_catalog.md5(%s)", list.len > 0 ? ", " : "",
+							 history_text(&source->kept[i], 1, of));
+	return list.len > 0 ? psprintf("pg_catalog.concat(%s)", list.data) : NULL;
 }
 
 /* ---- one snapshot ---- */
@@ -305,7 +328,8 @@ static void
 forget_followed(const Histories *histories)
 {
 	history_sql("DELETE FROM %s AS e USING %s AS b WHERE b." HISTORY_ROW EQ "e." HISTORY_ROW
-				" AND " HISTORY_LATEST " AND b." HISTORY_GONE " AND b." HISTORY_KEPT " IS NULL",
+				" AND " HISTORY_LATEST " AND b." HISTORY_GONE " AND (b." HISTORY_KEPT
+				" IS NULL OR pg_catalog.left(b." HISTORY_KEPT ", 1)" EQ "'>')",
 				histories->ended, histories->before_name);
 }
 
@@ -314,16 +338,20 @@ forget_followed(const Histories *histories)
 #define SAME_MARK "n.mark" EQ "e.mark AND n.marks" EQ "1 AND e.marks" EQ "1"
 #define ONLY_ONE "n.n" EQ "1 AND e.n" EQ "1"
 
-/* Rows that are published under a mark (or NULL), a column that readers know them by, have it as text. */
+/* Rows of a person, told apart by a mark (or NULL), the nth of them: of those that are published, or that are gone. */
 static void
-pair_rows(const Run *run, const SourceColumn *mark, const char *became)
+pair_rows(const Run *run, const SourceColumn *mark, int nth, bool gone, const char *became)
 {
 	const Histories *histories = run->request->series.histories;
 	const Source *source = run->source;
-	char *ended = mark == NULL
-					  ? "NULL::pg_catalog.text"
-					  : psprintf("CASE WHEN NOT b." HISTORY_GONE " THEN %s END", history_text(mark, 1, "b"));
-	char *new = mark == NULL ? "NULL::pg_catalog.text" : history_text(mark, 1, "s");
+	char *ended = mark == NULL ? "NULL::pg_catalog.text"
+				  : gone ? psprintf("CASE WHEN b." HISTORY_GONE " THEN pg_catalog.split_part(b." HISTORY_KEPT
+									", '/', %d) END",
+									nth + 1)
+						 : psprintf("CASE WHEN NOT b." HISTORY_GONE " THEN pg_catalog.md5(%s) END",
+									history_text(mark, 1, "b"));
+	char *new =
+		mark == NULL ? "NULL::pg_catalog.text" : psprintf("pg_catalog.md5(%s)", history_text(mark, 1, "s"));
 
 	history_sql(
 		"WITH e AS (SELECT e.*, pg_catalog.row_number() OVER (PARTITION BY e.person, e.kept ORDER BY e.gone, e.nr) AS nth,"
@@ -347,15 +375,6 @@ pair_rows(const Run *run, const SourceColumn *mark, const char *became)
 				histories->ended, histories->source);
 }
 
-/* Readers know a row again by it: as it is, or by a pseudonym that lasts. */
-static bool
-is_mark(const SourceColumn *column)
-{
-	const Mask *mask = column->mask;
-
-	return mask == NULL ? column->may_identify : mask->kind == MASK_PSEUDONYM && mask->lasting;
-}
-
 /*
  * Rows of a person that have moved, changed or come back: those that are the same under a published column that tells rows
  * apart, those of which the same is kept, and where no such column says otherwise the one that ended and the one
@@ -365,17 +384,18 @@ static void
 pair_all(const Run *run)
 {
 	const Source *source = run->source;
-	bool marked = false;
+	int marks = 0;
 
 	for (int i = 0; i < source->nkept; i++)
 		if (is_mark(&source->kept[i]))
 		{
-			pair_rows(run, &source->kept[i], SAME_MARK);
-			marked = true;
+			pair_rows(run, &source->kept[i], ++marks, false, SAME_MARK);
+			pair_rows(run, &source->kept[i], marks, true, SAME_MARK);
 		}
-	pair_rows(run, NULL, SAME_KEPT);
-	if (!marked)
-		pair_rows(run, NULL, ONLY_ONE);
+	forget_followed(run->request->series.histories);
+	pair_rows(run, NULL, 0, false, SAME_KEPT);
+	if (marks == 0)
+		pair_rows(run, NULL, 0, false, ONLY_ONE);
 }
 
 static void
@@ -505,7 +525,6 @@ make_copy(Run *run)
 	if (histories->before_name != NULL)
 	{
 		find_ended(histories);
-		forget_followed(histories);
 		pair_all(run);
 		find_units(histories);
 		if (run->request->limits.max_held > 0)

@@ -24,8 +24,11 @@
 #define HISTORY_CHANGES "kanon_changes" /* how often what is kept of it has changed */
 #define HISTORY_PAST "kanon_past"       /* of an older row, for rules: this number then; NULL: the latest */
 #define HISTORY_GONE "kanon_gone"       /* nothing is left of it but its history, */
-#define HISTORY_KEPT \
-	"kanon_kept" /* and a hash of what was kept of it; NULL: not gone, or followed by other rows of the person */
+/*
+ * and hashes of what was kept of it, and of each mark, a column that readers know rows by: "kept/mark/mark".  '>' is
+ * before them, or without a mark it is NULL, where other rows of the person have followed.  NULL: it is not gone.
+ */
+#define HISTORY_KEPT "kanon_kept"
 
 typedef struct Histories
 {
@@ -96,6 +99,9 @@ extern uint64 history_sql(const char *format, ...) pg_attribute_printf(1, 2);
 
 /* A hash of what is kept of a row of the table of before, `b`. */
 extern char *history_kept(const Source *source);
+
+/* "/mark/mark": hashes of the marks of a row that is not gone; NULL: no published column is one. */
+extern char *history_marks(const Source *source, const char *of);
 
 /* All columns of a row, or those that are kept, as one text. */
 extern char *history_text(const SourceColumn *columns, int n, const char *of);

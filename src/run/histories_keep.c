@@ -59,6 +59,22 @@ keep_shown(const Run *run)
 				histories->source, history_before(histories));
 }
 
+/* HISTORY_KEPT of a row that is gone, `b`, which becomes of it what the label says, `o`. */
+static char *
+kept_of_gone(const Source *source)
+{
+	const char *alone = "pg_catalog.right(o.label, 2)" EQ "'{}'::pg_catalog.text";
+	char *kept = history_kept(source), *marks = history_marks(source, "b");
+
+	if (marks == NULL)
+		return psprintf("CASE WHEN %s THEN %s END", alone, kept);
+	return psprintf("pg_catalog.concat(CASE WHEN NOT %s OR b." HISTORY_GONE
+					" AND coalesce(pg_catalog.left(b." HISTORY_KEPT ", 1), '>')" EQ
+					"'>' THEN '>' END, CASE WHEN b." HISTORY_GONE " THEN pg_catalog.ltrim(b." HISTORY_KEPT
+					", '>') ELSE pg_catalog.concat(%s, %s) END)",
+					alone, kept, marks);
+}
+
 /* Rows that were, and are not in the copy: gone for good, or rows of the source that are not shown again yet. */
 static void
 keep_absent(const Run *run)
@@ -68,14 +84,13 @@ keep_absent(const Run *run)
 	history_sql(
 		"INSERT INTO %s WITH " NUMBERED " SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON ", NULL, o.now,"
 		" CASE WHEN NOT e.gone THEN coalesce(b." HISTORY_SINCE ", " INT64_FORMAT ") END, b." HISTORY_CHANGES
-		", NULL, e.gone, CASE WHEN e.gone AND pg_catalog.right(o.label, 2)" EQ
-		"'{}'::pg_catalog.text THEN %s END FROM %s AS b JOIN o ON o.nr" EQ "b." HISTORY_ROW
+		", NULL, e.gone, CASE WHEN e.gone THEN %s END FROM %s AS b JOIN o ON o.nr" EQ "b." HISTORY_ROW
 		" CROSS JOIN LATERAL (SELECT b." HISTORY_GONE
 		" OR EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_ROW EQ "b." HISTORY_ROW
 		") AS gone) AS e WHERE " HISTORY_LATEST
 		" AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW ")",
 		histories->after, histories->outcome, row_columns(run, history_has_rules(run) ? NULL : "NOT e.gone"),
-		histories->release, history_kept(run->source), histories->before_name, histories->ended,
+		histories->release, kept_of_gone(run->source), histories->before_name, histories->ended,
 		histories->source);
 }
 

@@ -78,7 +78,7 @@ typedef struct Reader
 	uint32 nclasses, nnumbers;
 	Size nflows, room_classes, room_flows, room_numbers;
 	int64 nlines; /* of flows of the release before */
-	bool grown;   /* it cannot be read as persons have several rows since tonight */
+	bool grown;   /* it cannot be read as persons are counted since tonight */
 
 	/* which rows are there still */
 	Size *first; /* [ntypes + 1] flows of a type */
@@ -127,7 +127,7 @@ find_columns(Reader *reader, const Gate *gate)
 			reader->grown =
 				key != NULL && strcmp(name, key) == 0 && get_attnum(gate->relid, key) == InvalidAttrNumber;
 			why = reader->grown
-					  ? "Persons had a row each, and some have several now."
+					  ? "Persons are counted from this release on, and rows were before."
 					  : psprintf("Its row types do not have column \"%s\", or have it with another type.",
 								 name);
 		}
@@ -292,7 +292,7 @@ begin_anew(Run *run, const char *why, bool grown)
 	const Request *request = run->request;
 	bool guarded = request->series.histories != NULL && OidIsValid(request->series.histories->before);
 
-	/* (where persons have several rows since tonight the owner altered nothing; histories are verified all the same) */
+	/* (persons may have several rows since tonight, without any alteration; histories are verified all the same) */
 	if (guarded && !grown)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

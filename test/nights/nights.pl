@@ -127,13 +127,6 @@ sub take_away
 	return;
 }
 
-# (Rows that come back while other rows of the person have taken their place are not known again: the page on publications says so.)
-sub has_others
-{
-	my ($case, $id) = @_;
-	return $case->{protect} && 1 < grep { $case->{person}{$_} == $case->{person}{$id} } keys %{ $case->{person} };
-}
-
 # One night: some come, go and change; or nothing does, though the table is written to. True: something used has changed.
 sub pass_night
 {
@@ -153,7 +146,7 @@ sub pass_night
 	my @gone = @ids > 2 * $case->{k} + 8 ? some($share, @ids) : ();
 	$case->{gone}{$_} = $case->{rows}{$_} for @gone;
 	take_away($case, @gone);
-	my @back = grep { !has_others($case, $_) } some($share, sort { $a <=> $b } keys %{ $case->{gone} });
+	my @back = some($share, sort { $a <=> $b } keys %{ $case->{gone} });
 	add($case, map { delete $case->{gone}{$_} } @back);
 	for my $id (some($share, sort { $a <=> $b } keys %{ $case->{rows} }))
 	{
