@@ -27,6 +27,10 @@ use Db;
 use Random;
 
 my ($cases, $seed, $seconds, $only) = (60, 1, undef, undef);
+
+# Series that once did not hold: each first where time alone is the limit.  (Rows that readers know again after max_held.)
+my @FOUND = (9000456, 9001090, 9008125, 9008748, 9009472);
+
 GetOptions('cases=i' => \$cases, 'seed=i' => \$seed, 'seconds=i' => \$seconds, 'only=s' => \$only)
   or die "usage: $0 [--cases N] [--seed S] [--seconds T] [--only WORD]\n";
 my $NIGHTS = 10;
@@ -427,7 +431,7 @@ sub leave
 
 my ($begun, $held, $asked) = (time, 0, 0);
 $db = Db->connect;
-for my $number ($seed .. $seed + $cases - 1)
+for my $number ((defined $seconds ? @FOUND : ()), $seed .. $seed + $cases - 1)
 {
 	last if defined $seconds && time - $begun > $seconds;
 	my $case = draw_case($number);
