@@ -20,7 +20,8 @@
 # bare machines).  make fuzz SECONDS=300
 # SEED=1: generated calls and inputs.  make mutants N=100 SEED=1 [JOBS=2]: do the tests notice
 # when a line of src is wrong?
-# Knobs: PG_CONFIG=…, WERROR=1 (default in CI), GLPK=no, LEMON=no,
+# Knobs: PG_CONFIG=…, WERROR=1 (default in CI), GLPK=no, LEMON=no, KEEP_DEBUG=1 (what is
+# installed keeps its debug information),
 # SANITIZE=address,undefined (for a server that has libasan: dev/with-server).
 
 PG_CONFIG ?= pg_config
@@ -231,6 +232,17 @@ $(CORE_LIB): $(CORE_OBJS)
 	$(AR) crs $@ $^
 
 $(shlib): $(CORE_LIB)
+
+# What is installed has no debug information, five sixths of the file: kanon.so here keeps it.
+# (A new file takes the place of the old one, so that a server that has it open is not harmed.)
+ifeq (,$(SANITIZE)$(KEEP_DEBUG)$(if $(STRIP),,none))
+INSTALLED = $(DESTDIR)$(pkglibdir)/$(shlib)
+.PHONY: install-without-debug
+install: install-without-debug
+install-without-debug: install-lib
+	$(STRIP) -S -o '$(INSTALLED).new' '$(INSTALLED)'
+	mv -f '$(INSTALLED).new' '$(INSTALLED)'
+endif
 
 .PHONY: clean-tests
 clean: clean-tests

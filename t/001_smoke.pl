@@ -19,6 +19,14 @@ ok($node->safe_psql('postgres', "LOAD 'kanon'; SELECT true"),
 	is($out, '', 'nobody can see progress where the library is not preloaded');
 	like($told, qr/NOTICE:  kanon_progress shows nothing: kanon is not in shared_preload_libraries\nHINT/m, 'which is said');
 }
+SKIP:
+{
+	skip 'builds for sanitizers keep their debug information', 1 if $ENV{SANITIZE};
+	# (a library path of the tests stands before the server's)
+	my ($library) = grep { -e } map { "$_/kanon.so" } split /:/, $node->safe_psql('postgres', 'SHOW dynamic_library_path');
+	$library //= $node->config_data('--pkglibdir') . '/kanon.so';
+	unlike(`readelf -SW '$library'`, qr/\.debug_info/, 'what is installed has no debug information');
+}
 $node->safe_psql('postgres', 'DROP EXTENSION kanon');
 is( $node->safe_psql('postgres',
 		"SELECT count(*) FROM pg_proc WHERE proname LIKE 'kanon\\_%'"),
