@@ -64,7 +64,7 @@ text_hash(FmgrInfo *output, Datum value)
 }
 
 static inline uint64
-value_hash(Sampled *column, Datum value)
+sampled_hash(Sampled *column, Datum value)
 {
 	Recent *recent;
 
@@ -79,7 +79,7 @@ value_hash(Sampled *column, Datum value)
 bool
 sampled_has(Sampled *columns, int c, Datum value, uint32 forgotten, uint32 *hash)
 {
-	uint64 all = value_hash(&columns[c], value);
+	uint64 all = sampled_hash(&columns[c], value);
 
 	*hash = (uint32) (all >> 32);
 	return (all & forgotten) == 0;

@@ -500,7 +500,7 @@ masks_who(const Source *source)
 
 /* The hash of a value; a value with a header is the same whatever header it is stored with. */
 static uint64
-value_hash(const Mask *mask, Datum value, bool isnull)
+masked_hash(const Mask *mask, Datum value, bool isnull)
 {
 	uint32 hash;
 
@@ -527,7 +527,7 @@ masks_count(Masks *masks, int64 rows)
 		Mask *mask = masks->columns[i]->mask;
 
 		if (mask != NULL)
-			mask->sum += (uint64) rows * value_hash(mask, masks->values[i], masks->nulls[i]);
+			mask->sum += (uint64) rows * masked_hash(mask, masks->values[i], masks->nulls[i]);
 	}
 }
 
@@ -583,7 +583,7 @@ sum_row(void *arg, const Datum *values, const bool *nulls)
 	{
 		Mask *mask = masks->beside.columns[i].mask;
 
-		mask->found += value_hash(mask, values[i], nulls[i]);
+		mask->found += masked_hash(mask, values[i], nulls[i]);
 	}
 }
 

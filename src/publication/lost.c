@@ -28,7 +28,7 @@
 /* ---- words ---- */
 
 static char *
-role_name(Oid role)
+name_of_role(Oid role)
 {
 	return unconstify(char *, quote_identifier(GetUserNameFromId(role, false)));
 }
@@ -58,8 +58,8 @@ say_give(KanonPublication *publication, const char *what, const char *kind, Oid 
 	}
 	say(publication,
 		psprintf("%s %s belongs to role %s, the publication to role %s", what, relation_name(relid),
-				 role_name(relation_owner(relid)), role_name(owner)),
-		psprintf("ALTER %s %s OWNER TO %s", kind, relation_name(relid), role_name(owner)));
+				 name_of_role(relation_owner(relid)), name_of_role(owner)),
+		psprintf("ALTER %s %s OWNER TO %s", kind, relation_name(relid), name_of_role(owner)));
 }
 
 void

@@ -124,7 +124,7 @@ image_compare(const Dictionary *dict, Datum a, Datum b)
 }
 
 static inline uint32
-value_hash(Dictionary *dict, Datum value)
+sample_hash(Dictionary *dict, Datum value)
 {
 	Size length;
 	const char *bytes;
@@ -152,7 +152,7 @@ is_sample(Dictionary *dict, uint32 code)
 #define SH_ELEMENT_TYPE Slot
 #define SH_KEY_TYPE uint32
 #define SH_KEY code
-#define SH_HASH_KEY(tb, key) value_hash((tb)->private_data, ((Dictionary *) (tb)->private_data)->sample)
+#define SH_HASH_KEY(tb, key) sample_hash((tb)->private_data, ((Dictionary *) (tb)->private_data)->sample)
 #define SH_EQUAL(tb, a, b) is_sample((tb)->private_data, a)
 #define SH_STORE_HASH
 #define SH_GET_HASH(tb, slot) (slot)->hash
@@ -305,7 +305,7 @@ dictionary_add(Dictionary *dict, Datum value, bool isnull)
 	}
 	if (dict->image && dict->typbyval)
 	{
-		uint32 at = value_hash(dict, value) % RECENT;
+		uint32 at = sample_hash(dict, value) % RECENT;
 
 		if (dict->recent_code[at] == DICTIONARY_NONE || dict->recent[at] != value)
 		{

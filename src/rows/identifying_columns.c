@@ -227,17 +227,17 @@ raise_no_sample(void)
 }
 
 /* Least and largest hash of the rows' persons follow their number, when these are known. */
-typedef struct CountedRows
+typedef struct ValueRows
 {
 	uint64 rows;
 	int64 least;
 	int64 most;
-} CountedRows;
+} ValueRows;
 
-static CountedRows
+static ValueRows
 rows_of(const Count *count, const TupleTableSlot *slot)
 {
-	CountedRows rows = {.rows = (uint64) gate_rows(count->name, slot, 1, 0)};
+	ValueRows rows = {.rows = (uint64) gate_rows(count->name, slot, 1, 0)};
 
 	gate_refuse_null(count->name, slot, 0);
 	if (count->look->persons)
@@ -251,7 +251,7 @@ rows_of(const Count *count, const TupleTableSlot *slot)
 }
 
 static void
-count_value(KeptLook *look, KeptColumn *column, uint32 hash, CountedRows rows)
+count_value(KeptLook *look, KeptColumn *column, uint32 hash, ValueRows rows)
 {
 	uint32 person = look->persons ? (uint32) rows.least & (KEPT_NOBODY >> 1) : KEPT_NOBODY;
 	bool found;
@@ -281,7 +281,7 @@ receive_count(void *arg, TupleTableSlot *slot)
 
 /* Counts the values in the sample that several rows share, and these rows. */
 static void
-count_sampled_values(Count *count, bytea *sampled, CountedRows rows)
+count_sampled_values(Count *count, bytea *sampled, ValueRows rows)
 {
 	const char *at = VARDATA_ANY(sampled);
 
@@ -306,7 +306,7 @@ receive_sampled(void *arg, TupleTableSlot *slot)
 {
 	Count *count = arg;
 
-	CountedRows rows = rows_of(count, slot);
+	ValueRows rows = rows_of(count, slot);
 
 	count_sampled_values(count, DatumGetByteaPP(slot->tts_values[0]), rows);
 	return true;
@@ -398,7 +398,7 @@ kept_count(KeptLook *look, const Source *source, const char *functions, const ch
 static void
 receive_beside(void *arg, bytea *sampled, int64 rows)
 {
-	count_sampled_values(arg, sampled, (CountedRows){.rows = (uint64) rows});
+	count_sampled_values(arg, sampled, (ValueRows){.rows = (uint64) rows});
 }
 
 void

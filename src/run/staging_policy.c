@@ -33,7 +33,7 @@ reads_twice(const Run *run)
 }
 
 static bool
-counts_persons(const Run *run)
+staging_counts_persons(const Run *run)
 {
 	return privacy_find(run->request->privacy, PRIVACY_SUBJECT) >= 0;
 }
@@ -45,7 +45,7 @@ counts_persons(const Run *run)
 static bool
 is_for_workers(const Run *run)
 {
-	return !counts_persons(run) && run->source->masks == NULL && run->request->series.key == NULL &&
+	return !staging_counts_persons(run) && run->source->masks == NULL && run->request->series.key == NULL &&
 		   run->request->guided.partition_by == NULL &&
 		   (run->request->series.types == NULL || run->source->nkept == 0);
 }
@@ -60,8 +60,8 @@ read_once(Run *run)
 	Source *source = run->source;
 
 	source->nwaiting = source->nkept + (run->request->series.key != NULL);
-	source->once = (source->nwaiting > 0 || counts_persons(run)) && !OidIsValid(source->staged_from) &&
-				   !source_is_stored(source);
+	source->once = (source->nwaiting > 0 || staging_counts_persons(run)) &&
+				   !OidIsValid(source->staged_from) && !source_is_stored(source);
 }
 
 static void

@@ -80,7 +80,7 @@ compare_items(const void *a, const void *b, void *arg)
 }
 
 static bool
-is_before(const Cuts *c, uint32_t item, const Cut *cut)
+is_before(const Cuts *c, uint32_t item, const ClusterCut *cut)
 {
 	return cut->within ? compare_items(&item, &cut->item, (void *) c) < 0
 					   : order_of(c, 0, item) < order_of(c, 0, cut->item);
@@ -122,7 +122,7 @@ find_pairs(Cuts *c, const uint32_t *item, uint32_t n)
 
 /* The first cut, in the order of cuts, that an item is before. */
 static uint32_t
-first_after(const Cuts *c, uint32_t item, const Cut *cut)
+first_after(const Cuts *c, uint32_t item, const ClusterCut *cut)
 {
 	uint32_t low = 0;
 	uint32_t high = CUTS_PLACES + 1;
@@ -141,7 +141,7 @@ first_after(const Cuts *c, uint32_t item, const Cut *cut)
 
 /* Counts the pairs that each cut parts: one of the two is before it and the other is not. */
 static void
-count_parted(const Cuts *c, const Cut *cut, int32_t *parted)
+count_parted(const Cuts *c, const ClusterCut *cut, int32_t *parted)
 {
 	int32_t change[CUTS_PLACES + 2] = {0};
 	uint32_t own = 0;
@@ -161,9 +161,9 @@ count_parted(const Cuts *c, const Cut *cut, int32_t *parted)
 
 /* The best cut by the quasi-identifier c->by: between two values, if there is such a place near. */
 static KanonStatus
-best_cut(Cuts *c, uint32_t nsample, Cut *best)
+best_cut(Cuts *c, uint32_t nsample, ClusterCut *best)
 {
-	Cut cut[CUTS_PLACES + 1];
+	ClusterCut cut[CUTS_PLACES + 1];
 	int32_t parted[CUTS_PLACES + 1];
 
 	kanon_sort(c->sample, c->sorted, nsample, sizeof(uint32_t), compare_items, c);
@@ -175,7 +175,7 @@ best_cut(Cuts *c, uint32_t nsample, Cut *best)
 		while (first > nsample / 4 &&
 			   order_of(c, 0, c->sample[first - 1]) == order_of(c, 0, c->sample[middle]))
 			first--;
-		cut[place] = (Cut){.item = c->sample[middle], .within = first <= nsample / 4};
+		cut[place] = (ClusterCut){.item = c->sample[middle], .within = first <= nsample / 4};
 	}
 	count_parted(c, cut, parted);
 	best->loss = INFINITY;
@@ -209,7 +209,7 @@ compare_placed(const void *a, const void *b, void *arg)
 
 /* Items in the order of a cut; how many are before it. */
 static KanonStatus
-sort_by(Cuts *c, uint32_t *item, uint32_t n, const Cut *cut, uint32_t *before)
+sort_by(Cuts *c, uint32_t *item, uint32_t n, const ClusterCut *cut, uint32_t *before)
 {
 	size_t mark = kanon_mark(c->scratch);
 	Placed *placed = kanon_take(c->scratch, n, 2 * sizeof(Placed));

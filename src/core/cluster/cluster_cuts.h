@@ -19,12 +19,12 @@
 #define CUTS_PLACES 16
 
 /* A cut before an item, or before the first that has its value. */
-typedef struct Cut
+typedef struct ClusterCut
 {
 	uint32_t item;
 	bool within; /* others with its value come before it */
 	double loss; /* pairs that it parts; INFINITY: it was tried */
-} Cut;
+} ClusterCut;
 
 /* Items are clusters, or row types; each is where one of its row types is. */
 typedef struct Cuts
@@ -41,8 +41,8 @@ typedef struct Cuts
 	uint32_t pair[CUTS_ASKED * CUTS_NEIGHBOURS][2];
 	uint32_t sample[CUTS_SAMPLED];
 	uint32_t sorted[CUTS_SAMPLED];
-	int by;                 /* the quasi-identifier to sort by; where it is the same, by those after it */
-	Cut cut[KANON_MAX_QIS]; /* the best by each */
+	int by; /* the quasi-identifier to sort by; where it is the same, by those after it */
+	ClusterCut cut[KANON_MAX_QIS]; /* the best by each */
 } Cuts;
 
 /* layout, scratch, pace and random are set; memory is the scratch's. */

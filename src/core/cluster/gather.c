@@ -34,13 +34,13 @@
 #define NOBODY UINT32_MAX
 
 /* Rows of one type that a holder has. */
-typedef struct Held
+typedef struct GatherCandidate
 {
 	uint32_t holder;
 	uint32_t type;
 	uint32_t next; /* of the same type */
 	int64_t rows;
-} Held;
+} GatherCandidate;
 
 typedef struct Gather
 {
@@ -64,7 +64,7 @@ typedef struct Gather
 	uint32_t *nearest; /* [ntypes] distance of a type to its nearest centre */
 	uint32_t *closest; /* [ntypes] that centre */
 	uint32_t *first;   /* [ntypes] held rows of a type */
-	Held *held;
+	GatherCandidate *held;
 	uint32_t nheld;
 	size_t held_room;
 	uint32_t *queue; /* [holders] of a search */
@@ -150,7 +150,7 @@ hold(Gather *g, uint32_t holder, uint32_t type, int64_t rows)
 	}
 	if (!KANON_GROW(&g->scratch, &g->held_room, g->nheld + (size_t) 1, KANON_ARRAY(g->held)))
 		return KANON_NO_MEMORY;
-	g->held[g->nheld] = (Held){holder, type, g->first[type], rows};
+	g->held[g->nheld] = (GatherCandidate){holder, type, g->first[type], rows};
 	g->first[type] = g->nheld++;
 	return KANON_OK;
 }
@@ -420,7 +420,7 @@ make_clusters(Gather *g, uint32_t *radius)
 	*radius = 0;
 	for (uint32_t h = 0; h < g->nheld; h++)
 	{
-		const Held *held = &g->held[h];
+		const GatherCandidate *held = &g->held[h];
 		uint32_t centre = centre_of(g, held->holder);
 		uint32_t distance;
 
