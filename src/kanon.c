@@ -3,9 +3,8 @@
  */
 #include "compat.h"
 #include "host/gate.h"
-#include "host/progress.h"
 #include "host/settings.h"
-#include "rows/column_labels.h"
+#include "rows/source.h"
 
 #include "miscadmin.h"
 

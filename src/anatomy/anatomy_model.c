@@ -5,9 +5,9 @@
  */
 #include "compat.h"
 #include "anatomy/anatomy_model.h"
-#include "run/args.h"
-#include "run/run_words.h"
-#include "rows/comments.h"
+#include "run/request.h"
+#include "run/run.h"
+#include "rows/target.h"
 
 #include <math.h>
 

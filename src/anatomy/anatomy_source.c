@@ -3,10 +3,10 @@
  * quasi-identifiers set aside until their groups are known.
  */
 #include "compat.h"
-#include "anatomy/anatomy_source.h"
+#include "anatomy/anatomy_model.h"
 #include "host/gate.h"
 #include "rows/dictionary.h"
-#include "rows/pattern_text.h"
+#include "rows/cell_values.h"
 
 #include "utils/builtins.h"
 #include "utils/memutils.h"

@@ -3,7 +3,7 @@
  */
 #include "compat.h"
 #include "anatomy/anatomy_model.h"
-#include "run/sql_call.h"
+#include "run/run.h"
 
 PG_FUNCTION_INFO_V1(kanon_anatomy);
 

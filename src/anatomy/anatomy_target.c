@@ -6,15 +6,14 @@
  * drawn, too.  So where a row lies says nothing of which value of its group it has.
  */
 #include "compat.h"
-#include "anatomy/anatomy_target.h"
+#include "anatomy/anatomy_model.h"
 #include "core/util/fault.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "rows/dictionary.h"
-#include "rows/bulk.h"
-#include "rows/identifying_columns.h"
-#include "masks/mask_apply.h"
+#include "rows/target.h"
 #include "rows/verify.h"
+#include "masks/mask_apply.h"
 
 #include "access/table.h"
 #include "catalog/pg_class.h"

@@ -13,9 +13,9 @@
 #include "rows/dictionary.h"
 #include "hierarchies/hierarchy.h"
 #include "rows/source.h"
-#include "run/args.h"
-#include "assess/attack.h"
-#include "rows/published_rows.h"
+#include "run/request.h"
+#include "assess/assess.h"
+#include "rows/target.h"
 
 #include "catalog/pg_type.h"
 #include "common/pg_prng.h"

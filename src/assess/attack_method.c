@@ -7,7 +7,7 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "assess/attack.h"
+#include "assess/assess.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"

@@ -8,7 +8,7 @@
  */
 #include "compat.h"
 #include "core/privacy/rules.h"
-#include "assess/attack.h"
+#include "assess/assess.h"
 
 #include "lib/stringinfo.h"
 #include "utils/memutils.h"

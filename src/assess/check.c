@@ -4,7 +4,7 @@
 #include "compat.h"
 #include "host/lines.h"
 #include "host/gate.h"
-#include "rows/class_sizes.h"
+#include "rows/row_types.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"

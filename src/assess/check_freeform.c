@@ -4,12 +4,11 @@
  */
 #include "compat.h"
 #include "host/lines.h"
-#include "core/freeform/graph.h"
+#include "core/freeform/freeform_work.h"
 #include "rows/cell_values.h"
 #include "rows/target.h"
-#include "rows/published_rows.h"
-#include "run/args.h"
-#include "run/own_k.h"
+#include "run/request.h"
+#include "run/run.h"
 
 #include "access/relation.h"
 #include "catalog/pg_type.h"

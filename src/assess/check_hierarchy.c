@@ -4,7 +4,7 @@
 #include "compat.h"
 #include "host/lines.h"
 #include "hierarchies/hierarchy.h"
-#include "run/args.h"
+#include "run/request.h"
 
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"

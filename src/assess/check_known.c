@@ -4,8 +4,8 @@
 #include "compat.h"
 #include "host/lines.h"
 #include "rows/row_types.h"
-#include "run/args.h"
-#include "run/known_columns.h"
+#include "run/request.h"
+#include "run/run.h"
 
 #include <math.h>
 

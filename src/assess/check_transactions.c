@@ -4,8 +4,8 @@
  */
 #include "compat.h"
 #include "host/catalog.h"
-#include "hierarchies/hierarchy_lines.h"
-#include "run/args.h"
+#include "hierarchies/hierarchy.h"
+#include "run/request.h"
 #include "itemsets/item_model.h"
 
 #include "catalog/pg_type.h"

@@ -8,11 +8,11 @@
  * (Herdin, Czink, Ozcelik, Bonek, "Correlation matrix distance", VTC 2005).
  */
 #include "compat.h"
-#include "assess/compare.h"
+#include "assess/assess.h"
 #include "host/lines.h"
-#include "core/model/measure.h"
-#include "rows/value_number.h"
-#include "run/args.h"
+#include "core/model/model.h"
+#include "rows/dictionary.h"
+#include "run/request.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
  * about by one column at most, like the paper's sensitive one.
  */
 #include "compat.h"
-#include "assess/compare.h"
+#include "assess/assess.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * compare_read.c: a source and what was published of it, read under one snapshot.
  */
 #include "compat.h"
-#include "assess/compare.h"
+#include "assess/assess.h"
 #include "rows/dictionary.h"
 
 #include "catalog/pg_type.h"

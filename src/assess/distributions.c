@@ -7,12 +7,12 @@
  * open.  Of other columns the most frequent values have a bar each.
  */
 #include "compat.h"
-#include "assess/compare.h"
+#include "assess/assess.h"
 #include "host/catalog.h"
 #include "host/excerpt.h"
 #include "host/lines.h"
 #include "rows/dictionary.h"
-#include "run/args.h"
+#include "run/request.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
  */
 #include "compat.h"
 #include "host/catalog.h"
-#include "run/args.h"
-#include "assess/explain.h"
+#include "run/request.h"
+#include "assess/assess.h"
 
 #include "lib/stringinfo.h"
 #include "port/pg_bitutils.h"

@@ -3,8 +3,8 @@
  * estimated: the changed problem is solved.
  */
 #include "compat.h"
-#include "core/cluster/cluster.h"
-#include "assess/explain.h"
+#include "core/cluster/clustering.h"
+#include "assess/assess.h"
 
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"

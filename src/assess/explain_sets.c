@@ -5,7 +5,7 @@
 #include "compat.h"
 #include "anatomy/anatomy_model.h"
 #include "itemsets/item_model.h"
-#include "assess/explain.h"
+#include "assess/assess.h"
 
 #include "utils/builtins.h"
 

@@ -7,11 +7,11 @@
  * next k that nobody has taken.
  */
 #include "compat.h"
-#include "run/args.h"
-#include "assess/frontier.h"
+#include "run/request.h"
+#include "assess/assess.h"
 #include "host/pool.h"
-#include "run/models.h"
-#include "run/shared_problem.h"
+#include "run/run.h"
+#include "run/on_disk_types.h"
 
 #include <math.h>
 

@@ -3,8 +3,8 @@
  */
 #include "compat.h"
 #include "host/lines.h"
-#include "run/args.h"
-#include "assess/frontier.h"
+#include "run/request.h"
+#include "assess/assess.h"
 
 PG_FUNCTION_INFO_V1(kanon_frontier);
 

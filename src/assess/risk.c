@@ -17,11 +17,11 @@
  * the rows and as without risk.
  */
 #include "compat.h"
-#include "privacy/uniques.h"
-#include "assess/risk.h"
+#include "privacy/rules.h"
+#include "assess/assess.h"
 #include "hierarchies/hierarchy.h"
-#include "rows/class_sizes.h"
-#include "run/args.h"
+#include "rows/row_types.h"
+#include "run/request.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
  */
 #include "compat.h"
 #include "host/lines.h"
-#include "core/privacy/subsets.h"
-#include "run/args.h"
+#include "core/privacy/rules.h"
+#include "run/request.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"

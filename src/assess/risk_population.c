@@ -9,7 +9,7 @@
 #include "compat.h"
 #include "core/util/hash.h"
 #include "rows/dictionary.h"
-#include "assess/risk.h"
+#include "assess/assess.h"
 
 #include "port/pg_bitutils.h"
 #include "utils/lsyscache.h"

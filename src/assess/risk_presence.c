@@ -6,7 +6,7 @@
  */
 #include "compat.h"
 #include "core/privacy/population.h"
-#include "assess/risk.h"
+#include "assess/assess.h"
 
 void
 risk_open_presence(Risk *risk, Jsonb *rule)

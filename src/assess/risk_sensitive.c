@@ -4,9 +4,9 @@
  * must be in that one.
  */
 #include "compat.h"
-#include "core/privacy/diversity.h"
-#include "hierarchies/taxonomy.h"
-#include "assess/risk.h"
+#include "core/privacy/rules.h"
+#include "hierarchies/hierarchy.h"
+#include "assess/assess.h"
 
 #include <math.h>
 

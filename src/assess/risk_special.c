@@ -9,7 +9,7 @@
  * largest size looked at; a row scores the sum of its sets.
  */
 #include "compat.h"
-#include "assess/risk.h"
+#include "assess/assess.h"
 #include "rare/rare.h"
 
 #include <math.h>

@@ -6,10 +6,9 @@
  * Control", 2012, section 3.3: the chance that somebody of a household is found is 1 - product of (1 - r).
  */
 #include "compat.h"
-#include "core/privacy/individual_risk.h"
-#include "assess/risk.h"
+#include "core/privacy/rules.h"
+#include "assess/assess.h"
 #include "rows/dictionary.h"
-#include "rows/value_number.h"
 
 #include <math.h>
 

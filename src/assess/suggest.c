@@ -14,10 +14,9 @@
 #include "compat.h"
 #include "host/lines.h"
 #include "host/gate.h"
-#include "rows/column_labels.h"
-#include "run/args.h"
-#include "rows/roles.h"
-#include "rows/identifying_columns.h"
+#include "rows/source.h"
+#include "run/request.h"
+#include "rows/verify.h"
 
 #include <math.h>
 

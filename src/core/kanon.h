@@ -212,8 +212,8 @@ typedef struct KanonProblem
 
 	/* what only one family of solvers is told; NULL for the others */
 	const struct KanonFullDomainOptions *full_domain; /* full_domain.h */
-	const struct KanonClusterOptions *cluster;        /* cluster.h */
-	const struct KanonFreeformOptions *freeform;      /* model_freeform.h */
+	const struct KanonClusterOptions *cluster;        /* clustering.h */
+	const struct KanonFreeformOptions *freeform;      /* run.h */
 	const struct KanonSubtreeOptions *subtree;        /* subtree.h */
 } KanonProblem;
 
@@ -415,7 +415,7 @@ extern KanonStatus kanon_solve_pattern_clustering_greedy(const KanonProblem *pro
 /*
  * A release that the next one is to stay near: whoever shared a class in it, and has not changed,
  * shares one in the next.  Each family of solvers has its own way: kanon_solve_stable (patterns),
- * kanon_cluster_near (cluster.h), and where the whole table is recoded alike an option.
+ * kanon_cluster_near (clustering.h), and where the whole table is recoded alike an option.
  */
 typedef struct KanonPrevious
 {

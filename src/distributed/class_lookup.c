@@ -7,13 +7,12 @@
  * processor's caches have.  Numbers are in network order.
  */
 #include "compat.h"
-#include "distributed/class_lookup.h"
+#include "distributed/distributed.h"
 
 #include "executor/nodeHash.h"
 #include "fmgr.h"
 #include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
-#include "distributed/row_type_wire.h"
 
 /* Before all: how many entries, and of how many bits of a hash it is said where entries begin. */
 #define HEAD (2 * sizeof(uint32))

@@ -3,7 +3,7 @@
  * the rows between two thresholds, on lots that no other use of the place tells anything of.
  */
 #include "compat.h"
-#include "distributed/class_lots.h"
+#include "distributed/distributed.h"
 #include "distributed/citus.h"
 #include "host/gate.h"
 

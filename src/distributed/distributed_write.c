@@ -10,7 +10,7 @@
  * with their classes.
  */
 #include "compat.h"
-#include "distributed/distributed_write.h"
+#include "distributed/distributed.h"
 #include "core/privacy/rules.h"
 #include "host/catalog.h"
 #include "distributed/citus.h"
@@ -18,14 +18,9 @@
 #include "host/secure_random.h"
 #include "host/settings.h"
 #include "rows/dictionary.h"
-#include "distributed/row_type_wire.h"
-#include "distributed/worker_stage.h"
-#include "rows/bulk.h"
-#include "distributed/worker_counts.h"
-#include "distributed/class_lots.h"
-#include "distributed/class_lookup.h"
+#include "rows/target.h"
 #include "masks/mask_apply.h"
-#include "rows/class_values.h"
+#include "rows/cell_values.h"
 #include "rows/verify.h"
 
 #include "access/table.h"

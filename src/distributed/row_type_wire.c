@@ -4,10 +4,10 @@
  */
 #include "compat.h"
 #include "core/util/hash.h"
-#include "distributed/row_type_wire.h"
+#include "distributed/distributed.h"
 #include "host/secure_random.h"
 #include "host/row.h"
-#include "rows/grouping.h"
+#include "rows/row_types.h"
 
 #include "access/detoast.h"
 #include "catalog/pg_type.h"

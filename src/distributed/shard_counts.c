@@ -6,14 +6,9 @@
  * groups that may be alike still: whoever asked adds them up by the equality of their types.
  */
 #include "compat.h"
-#include "distributed/shard_counts.h"
-#include "host/trust.h"
+#include "distributed/distributed.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "distributed/row_type_wire.h"
-#include "distributed/value_sample.h"
-#include "distributed/worker_stage.h"
-#include "distributed/stored_runs.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_class.h"

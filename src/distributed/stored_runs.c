@@ -5,7 +5,7 @@
  * where they are, and no column of it need be taken out first.
  */
 #include "compat.h"
-#include "distributed/stored_runs.h"
+#include "distributed/distributed.h"
 
 #include "access/htup_details.h"
 #include "access/tupmacs.h"

@@ -2,7 +2,7 @@
  * value_sample.c: values of kept columns as workers tell them: by hashes, and of all that there are a fair sample.
  */
 #include "compat.h"
-#include "distributed/value_sample.h"
+#include "distributed/distributed.h"
 #include "host/row.h"
 
 #include "common/hashfn.h"

@@ -6,10 +6,10 @@
  * which says the person, went to each class.
  */
 #include "compat.h"
-#include "distributed/worker_counts.h"
+#include "distributed/distributed.h"
 #include "core/privacy/rules.h"
 #include "host/gate.h"
-#include "rows/persons.h"
+#include "rows/cell_values.h"
 #include "rows/verify.h"
 
 #include "catalog/pg_type.h"

@@ -2,11 +2,10 @@
  * worker_row_types.c: row types that Citus workers have reported so far (coordinator).
  */
 #include "compat.h"
-#include "distributed/worker_row_types.h"
+#include "distributed/distributed.h"
 #include "host/secure_random.h"
 #include "rows/dictionary.h"
-#include "distributed/row_type_wire.h"
-#include "rows/type_table.h"
+#include "rows/row_types.h"
 
 #include "common/hashfn.h"
 

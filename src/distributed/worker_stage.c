@@ -7,14 +7,13 @@
  * run is about, and the run is about that copy.
  */
 #include "compat.h"
-#include "distributed/worker_stage.h"
+#include "distributed/distributed.h"
 #include "host/attempt.h"
 #include "host/catalog.h"
 #include "distributed/citus.h"
 #include "host/gate.h"
 #include "host/secure_random.h"
 #include "host/settings.h"
-#include "distributed/row_type_wire.h"
 
 #include "access/xact.h"
 #include "catalog/namespace.h"

@@ -2,12 +2,10 @@
  * builder.c: what builders of hierarchies have in common, and how JSON names them.
  */
 #include "compat.h"
-#include "hierarchies/builder.h"
+#include "hierarchies/hierarchy.h"
 #include "host/catalog.h"
 #include "host/excerpt.h"
-#include "host/nearest.h"
-#include "hierarchies/hierarchy.h"
-#include "rows/value_number.h"
+#include "rows/dictionary.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  * put where it lies; Antarctica has no region but itself.
  */
 #include "compat.h"
-#include "hierarchies/builder.h"
+#include "hierarchies/hierarchy.h"
 
 #include <ctype.h>
 

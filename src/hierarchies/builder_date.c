@@ -3,9 +3,8 @@
  * range.  With a time zone: in UTC, whatever the session's.
  */
 #include "compat.h"
-#include "hierarchies/builder.h"
+#include "hierarchies/hierarchy.h"
 #include "host/excerpt.h"
-#include "host/nearest.h"
 
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"

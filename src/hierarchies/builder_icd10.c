@@ -5,7 +5,7 @@
  * among these and are left out.
  */
 #include "compat.h"
-#include "hierarchies/builder.h"
+#include "hierarchies/hierarchy.h"
 
 #include <ctype.h>
 

@@ -7,8 +7,8 @@
  * the shortest decimal number that stands for it.
  */
 #include "compat.h"
-#include "hierarchies/builder.h"
-#include "rows/value_number.h"
+#include "hierarchies/hierarchy.h"
+#include "rows/dictionary.h"
 
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"

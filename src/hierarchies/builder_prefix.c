@@ -5,7 +5,7 @@
  * An address with a netmask never shows more than the netmask leaves.
  */
 #include "compat.h"
-#include "hierarchies/builder.h"
+#include "hierarchies/hierarchy.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"

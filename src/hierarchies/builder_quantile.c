@@ -9,7 +9,7 @@
  */
 #include "compat.h"
 #include "host/catalog.h"
-#include "hierarchies/builder.h"
+#include "hierarchies/hierarchy.h"
 
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"

@@ -7,7 +7,7 @@
 #include "compat.h"
 #include "host/gate.h"
 #include "hierarchies/hierarchy.h"
-#include "rows/value_number.h"
+#include "rows/dictionary.h"
 
 #include <ctype.h>
 

@@ -3,9 +3,8 @@
  * whether a relation's columns have the types for it.
  */
 #include "compat.h"
-#include "host/nearest.h"
-#include "hierarchies/hierarchy.h"
 #include "host/excerpt.h"
+#include "hierarchies/hierarchy.h"
 
 #include "access/relation.h"
 #include "catalog/namespace.h"

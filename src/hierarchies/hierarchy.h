@@ -1,18 +1,121 @@
 /*
- * hierarchy.h: how the values of a column generalize.  A relation says it, with the
- * value in the first column and levels 1, 2, … after it, one line per value; or a
- * builder works it out (builder.h).
+ * hierarchy.h: hierarchies: reading and building them
  */
 #ifndef KANON_HIERARCHY_H
 #define KANON_HIERARCHY_H
 
-#include "host/border.h"
+#include "host/column.h"
 #include "rows/dictionary.h"
+#include "host/border.h"
 #include "rows/source.h"
-#include "hierarchies/builder.h"
 #include "rows/row_types.h"
 
 #include "utils/jsonb.h"
+#include "utils/numeric.h"
+
+/*
+ * ---- builder.c: hierarchies that are worked out from the values that are there,
+ * instead of being read from a relation: {"prefix": [3, 1]} and the like.
+ */
+
+/* Levels above the values and below suppression: symbols of a pattern, 1 to 9 and A to W. */
+#define HIERARCHY_MAX_LEVELS 32
+
+/* What a builder's levels says of a value that it does not know. */
+#define BUILDER_UNKNOWN (-1)
+
+struct TypeCacheEntry;
+
+typedef struct LevelBuilder LevelBuilder;
+
+struct LevelBuilder
+{
+	const char *name; /* what messages call its argument: "prefix", or "keep" of the SQL function */
+	const SourceColumn *column;
+	Oid type; /* the column's base type */
+	int nlevels;
+	const char *words[HIERARCHY_MAX_LEVELS]; /* what each level shows, as pages say it: "ranges of 5" */
+	struct TypeCacheEntry *range;            /* the range type of its levels; NULL: they are text */
+	Oid relation;                            /* that it reads, too, or InvalidOid */
+
+	/*
+	 * Before levels: the column's values in order, with the rows that have each (NULL: one
+	 * each).  NULL: it needs to know nothing of them.
+	 */
+	void (*prepare)(LevelBuilder *builder, const Dictionary *values, const int64 *rows);
+	bool prepared;
+
+	/*
+	 * Bounds that follow from those values: after prepare, as texts (NULL: none), and before it, to be taken instead
+	 * of them; what makes no sense is not taken.  NULL: there are no such bounds.
+	 */
+	char **(*bounds)(const LevelBuilder *builder, int *n);
+	void (*keep)(LevelBuilder *builder, char **texts, int n);
+
+	/*
+	 * The nodes of a value, which is not NULL, in the current memory context.  Values come
+	 * in order.  Returns how many of the lowest levels differ from those of the value before
+	 * (all of them at first), and sets only those; or BUILDER_UNKNOWN.
+	 */
+	int (*levels)(LevelBuilder *builder, Datum value, Datum *nodes);
+	bool begun; /* levels has been called before */
+
+	void *own;
+};
+
+/*
+ * {"NAME": …, …}: raises what is wrong with it, and with it for this column.  *table: the
+ * relation where it names one instead (and NULL comes back); *suppress: values that have no
+ * line, or that the builder does not know, are no error.
+ */
+extern LevelBuilder *builder_read(JsonbContainer *object, const SourceColumn *column, char **table,
+								  bool *suppress);
+
+/* How JSON names a builder of that name, for hints; NULL: there is none. */
+extern const char *builder_example(const char *name);
+
+/* Each builder from its own arguments, called `name` in messages; they check all but what JSON has. */
+extern LevelBuilder *builder_prefix(const char *name, const SourceColumn *column, const int *keep, int n);
+extern LevelBuilder *builder_interval(const char *name, const SourceColumn *column, const Numeric *widths,
+									  int n, Numeric origin, Numeric lower, Numeric upper);
+extern LevelBuilder *builder_date(const char *name, const SourceColumn *column, char **levels, int n);
+extern LevelBuilder *builder_quantile(const char *name, const SourceColumn *column, const int *groups, int n);
+
+extern LevelBuilder *builder_age(const char *name, const SourceColumn *column);
+extern LevelBuilder *builder_country(const char *name, const SourceColumn *column, char **words, int n);
+extern LevelBuilder *builder_icd10(const char *name, const SourceColumn *column, char **words, int n);
+
+/* population: a relation of codes and people, or InvalidOid: the list of a census. */
+extern LevelBuilder *builder_zip3(const char *name, const SourceColumn *column, Oid population);
+
+/* ---- for those ---- */
+
+extern LevelBuilder *builder_create(const char *name, const SourceColumn *column, int n);
+
+/* One whose levels are some of these words, the finest first; own is int[n], which ones. */
+extern LevelBuilder *builder_of_words(const char *name, const SourceColumn *column, const char *const *known,
+									  char **words, int n);
+
+/* Raises unless the column holds texts. */
+extern void builder_of_texts(const LevelBuilder *builder, const char *what);
+
+/* Its levels are ranges of the column's values, unless there is no such type or it is a float. */
+extern void builder_of_ranges(LevelBuilder *builder);
+
+/* A range between two values of its subtype, NULL: without an end; up to the upper one, or with it. */
+extern Datum builder_range(const LevelBuilder *builder, const Datum *low, const Datum *high, bool closed);
+
+/* Raises that there is no such hierarchy for the column's type. */
+pg_noreturn extern void builder_refuse(const char *what, const SourceColumn *column, const char *hint);
+
+/* The text of a value, without the padding of a char.  Between plain_text_begin and _end. */
+extern char *builder_text(const LevelBuilder *builder, Datum value);
+
+/*
+ * ---- hierarchy.c: how the values of a column generalize.  A relation says it, with the
+ * value in the first column and levels 1, 2, … after it, one line per value; or a
+ * builder works it out (hierarchy.h).
+ */
 
 /* What a caller names for a column. */
 typedef struct HierarchyChoice
@@ -127,5 +230,54 @@ extern const char *hierarchy_fault_name(HierarchyFaultKind kind);
 
 /* What has been counted: "values of the column without a line". */
 extern char *hierarchy_fault_text(const HierarchyFault *fault);
+
+/*
+ * ---- hierarchy_lines: all lines of a hierarchy in memory, for those who read and check
+ * them: those of a relation, or what a builder makes of the column's values.
+ */
+
+typedef struct HierarchyLines
+{
+	const Hierarchy *hierarchy;
+	const SourceColumn *column; /* whose values they are for */
+	Border *border;
+	Size charged;       /* bytes of the dictionaries, as counted so far */
+	bool by_text;       /* values of the column are looked up by their text */
+	int nlevels;        /* all level columns */
+	Dictionary *values; /* all there are in the lines, sorted; the column's own of a builder */
+	Dictionary *level[HIERARCHY_MAX_LEVELS + 1]; /* [nlevels] all nodes, sorted */
+	bool topped;                                 /* the last level is suppression: all lines agree in it */
+	uint32 n;
+	Size room;
+	uint32 *value;                          /* [n] */
+	uint32 *node[HIERARCHY_MAX_LEVELS + 1]; /* [nlevels][n] */
+	uint32 ncodes;
+	uint32 *value_of; /* [ncodes] the value of a code of the column, or DICTIONARY_NONE */
+	uint32 nvalues;
+	uint32 *code_of; /* [nvalues] a code of the value, or DICTIONARY_NONE */
+} HierarchyLines;
+
+/*
+ * hierarchy_read.c; rows: of each code of the column, or NULL.  fill: a line that ends
+ * below the last level has its last node in the levels above, too.
+ */
+extern HierarchyLines *hierarchy_lines_read(const Hierarchy *hierarchy, const SourceColumn *column,
+											const int64 *rows, bool fill, Border *border);
+extern void hierarchy_lines_free(HierarchyLines *lines);
+
+/* hierarchy_faults.c: raises if there is a fault that is an error. */
+extern void hierarchy_lines_check(const HierarchyLines *lines);
+
+extern void type_output(Oid type, FmgrInfo *function);
+
+/* ---- taxonomy.c: a hierarchy as one tree, for t-closeness ---- */
+
+/*
+ * A hierarchy as a tree above the values of a column that has been read.
+ * Errors: those of hierarchy_open and hierarchy_read.
+ */
+struct KanonTaxonomy;
+extern struct KanonTaxonomy *taxonomy_read(const HierarchyChoice *choice, const RowTypes *types, int column,
+										   Border *border);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "compat.h"
 #include "host/catalog.h"
-#include "hierarchies/hierarchy_lines.h"
+#include "hierarchies/hierarchy.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"

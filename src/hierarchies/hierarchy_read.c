@@ -8,7 +8,7 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "hierarchies/hierarchy_lines.h"
+#include "hierarchies/hierarchy.h"
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"

@@ -5,10 +5,10 @@
  */
 #include "compat.h"
 #include "hierarchies/levels.h"
-#include "core/model/measure.h"
+#include "core/model/model.h"
 #include "host/gate.h"
 #include "hierarchies/hierarchy.h"
-#include "rows/value_number.h"
+#include "rows/dictionary.h"
 #include "rows/row_types.h"
 
 #include <math.h>

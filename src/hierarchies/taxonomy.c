@@ -3,9 +3,8 @@
  * measures of t-closeness want it: up to one node.
  */
 #include "compat.h"
-#include "hierarchies/taxonomy.h"
-#include "core/privacy/diversity.h"
 #include "hierarchies/hierarchy.h"
+#include "core/privacy/rules.h"
 
 KanonTaxonomy *
 taxonomy_read(const HierarchyChoice *choice, const RowTypes *types, int column, Border *border)

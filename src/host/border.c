@@ -5,7 +5,6 @@
  */
 #include "compat.h"
 #include "host/border.h"
-#include "host/progress.h"
 #include "host/settings.h"
 #include "core/util/fault.h"
 

@@ -4,7 +4,6 @@
 #include "compat.h"
 #include "host/gate.h"
 #include "host/catalog.h"
-#include "host/trust.h"
 
 #include "access/relation.h"
 #include "access/transam.h"

@@ -3,7 +3,7 @@
  * least edit distance, capitals aside, as PostgreSQL's own hints about columns have it.
  */
 #include "compat.h"
-#include "host/nearest.h"
+#include "host/excerpt.h"
 
 #include "access/genam.h"
 #include "access/relation.h"

@@ -7,7 +7,7 @@
  * run or refresh goes, in whichever way that comes to an end.
  */
 #include "compat.h"
-#include "host/progress.h"
+#include "host/settings.h"
 #include "host/excerpt.h"
 #include "host/lines.h"
 

@@ -2,9 +2,8 @@
  * trust.c: whether reading a relation could run code of another role.
  */
 #include "compat.h"
-#include "host/trust.h"
-#include "host/attempt.h"
 #include "host/catalog.h"
+#include "host/attempt.h"
 #include "host/gate.h"
 #include "host/settings.h"
 

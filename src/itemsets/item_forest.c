@@ -8,8 +8,8 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "hierarchies/hierarchy_lines.h"
-#include "itemsets/item_sets.h"
+#include "hierarchies/hierarchy.h"
+#include "itemsets/item_model.h"
 
 #include "access/relation.h"
 #include "catalog/pg_collation.h"

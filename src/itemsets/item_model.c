@@ -5,9 +5,8 @@
 #include "compat.h"
 #include "itemsets/item_model.h"
 #include "hierarchies/hierarchy.h"
-#include "run/run_words.h"
-#include "rows/comments.h"
-#include "itemsets/item_target.h"
+#include "run/run.h"
+#include "rows/target.h"
 
 #include <math.h>
 

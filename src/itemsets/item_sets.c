@@ -6,7 +6,7 @@
  * under a random key, until it is known what the items become.
  */
 #include "compat.h"
-#include "itemsets/item_sets.h"
+#include "itemsets/item_model.h"
 #include "host/gate.h"
 #include "rows/dictionary.h"
 

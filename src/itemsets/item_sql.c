@@ -4,7 +4,7 @@
  */
 #include "compat.h"
 #include "itemsets/item_model.h"
-#include "run/sql_call.h"
+#include "run/run.h"
 
 #include <math.h>
 

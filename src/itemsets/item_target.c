@@ -7,14 +7,13 @@
  * they were in the source.
  */
 #include "compat.h"
-#include "itemsets/item_target.h"
+#include "itemsets/item_model.h"
 #include "core/util/fault.h"
 #include "host/catalog.h"
 #include "rows/dictionary.h"
-#include "rows/bulk.h"
-#include "rows/identifying_columns.h"
-#include "masks/mask_apply.h"
+#include "rows/target.h"
 #include "rows/verify.h"
+#include "masks/mask_apply.h"
 
 #include "access/table.h"
 #include "catalog/pg_collation.h"

@@ -5,11 +5,9 @@
 #include "host/gate.h"
 #include "linked/linked.h"
 #include "masks/mask_apply.h"
-#include "rows/bulk.h"
-#include "rows/comments.h"
-#include "rows/shuffle.h"
+#include "rows/target.h"
 #include "rows/verify.h"
-#include "run/run_words.h"
+#include "run/run.h"
 
 #include <math.h>
 

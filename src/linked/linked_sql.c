@@ -9,7 +9,7 @@
 #include "linked/linked.h"
 #include "masks/mask_apply.h"
 #include "rows/verify.h"
-#include "run/args.h"
+#include "run/request.h"
 
 #include "catalog/pg_type.h"
 #include "executor/spi.h"

@@ -11,7 +11,6 @@
 #include "host/gate.h"
 #include "host/secure_random.h"
 #include "masks/mask_apply.h"
-#include "masks/mask_column.h"
 #include "rows/verify.h"
 
 #include <math.h>

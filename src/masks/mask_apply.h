@@ -1,16 +1,12 @@
 /*
- * mask_apply.h: kept columns as they are published: in one spelling per value, and masked by
- * pseudonyms, rounded and cut numbers, parts of texts, shifted dates, constants.
- *
- * A mask is applied to each row as it is written.  What is then in the target is compared
- * with what was masked; a NULL stays NULL, but for a constant.
+ * mask_apply.h: masks of kept columns: reading, checking and applying them
  */
 #ifndef KANON_MASK_APPLY_H
 #define KANON_MASK_APPLY_H
 
 #include "host/border.h"
 #include "rows/row_types.h"
-#include "rows/spelling.h"
+#include "rows/dictionary.h"
 #include "rows/target.h"
 
 #include "common/hmac.h"
@@ -18,6 +14,14 @@
 #include "utils/uuid.h"
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
+
+/*
+ * ---- mask_apply.c: kept columns as they are published: in one spelling per value, and masked by
+ * pseudonyms, rounded and cut numbers, parts of texts, shifted dates, constants.
+ *
+ * A mask is applied to each row as it is written.  What is then in the target is compared
+ * with what was masked; a NULL stays NULL, but for a constant.
+ */
 
 #define MASK_KEY_LENGTH 32
 #define MASK_ROWS_AHEAD 16 /* a power of 2 */
@@ -29,7 +33,7 @@ typedef enum MaskKind
 	MASK_PARTIAL,
 	MASK_SHIFT,
 	MASK_CONSTANT,
-	MASK_NOISE, /* these four know all of the column (mask_column.h) */
+	MASK_NOISE, /* these four know all of the column (mask_apply.h) */
 	MASK_SWAP,
 	MASK_PRAM,
 	MASK_MICROAGGREGATE,
@@ -215,5 +219,18 @@ extern void mask_anon_check(const Mask *mask, const Source *source);
 extern void mask_anon_begin(Masks *masks, Mask *mask);
 extern Datum mask_anon_apply(Masks *masks, Mask *mask, const Datum *values, const bool *nulls, bool *isnull);
 extern void mask_anon_end(Mask *mask);
+
+/* ---- mask_column.c: masks that need to know all of a column: noise, values swapped or drawn anew, means of groups ---- */
+
+/* Is it one of these? */
+extern bool mask_of_column(const Mask *mask);
+
+/* From {"noise": 0.1} and so on; raises with `expected` where the number does not fit: what it must be, or NULL. */
+extern const char *mask_column_read(Mask *mask, double number);
+
+extern void mask_column_begin(Mask *mask, Border *border);
+extern void mask_column_note(Mask *mask, Datum value);
+extern void mask_column_noted(Mask *mask);
+extern Datum mask_column_apply(Mask *mask, Datum value);
 
 #endif

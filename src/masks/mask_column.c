@@ -13,8 +13,8 @@
  */
 #include "compat.h"
 #include "host/secure_random.h"
-#include "masks/mask_column.h"
-#include "rows/value_number.h"
+#include "masks/mask_apply.h"
+#include "rows/dictionary.h"
 
 #include <math.h>
 

@@ -4,9 +4,7 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "host/excerpt.h"
-#include "host/nearest.h"
 #include "masks/mask_apply.h"
-#include "masks/mask_column.h"
 
 #include <math.h>
 

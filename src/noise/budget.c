@@ -6,8 +6,8 @@
  * a lock on the pair of kanon's table and the relation, which is nobody else's.
  */
 #include "compat.h"
-#include "noise/budget.h"
-#include "run/tables.h"
+#include "noise/models.h"
+#include "run/record.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"

@@ -4,11 +4,10 @@
  * What is known of it is about how noise is drawn, and not about the rows that come out.
  */
 #include "compat.h"
-#include "noise/cross_training_model.h"
-#include "run/args.h"
-#include "run/run_words.h"
-#include "rows/comments.h"
-#include "noise/point_target.h"
+#include "noise/models.h"
+#include "run/request.h"
+#include "run/run.h"
+#include "rows/target.h"
 
 #include <math.h>
 

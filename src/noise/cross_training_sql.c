@@ -3,9 +3,9 @@
  * rows of a source somebody isolates by those of another table.
  */
 #include "compat.h"
-#include "noise/cross_training_model.h"
-#include "run/args.h"
-#include "run/sql_call.h"
+#include "noise/models.h"
+#include "run/request.h"
+#include "run/run.h"
 
 #include <math.h>
 

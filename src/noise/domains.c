@@ -2,7 +2,7 @@
  * domains.c: the values that columns may have, and rows as numbers of their combinations.
  */
 #include "compat.h"
-#include "noise/domains.h"
+#include "noise/models.h"
 #include "host/attempt.h"
 #include "host/catalog.h"
 #include "host/gate.h"

@@ -3,15 +3,13 @@
  * kanon_set_budget.
  */
 #include "compat.h"
-#include "core/noise/question.h"
+#include "core/noise/noise.h"
 #include "host/gate.h"
 #include "host/lines.h"
 #include "host/secure_random.h"
-#include "rows/value_number.h"
-#include "noise/single_table.h"
-#include "noise/subjects.h"
-#include "run/args.h"
-#include "noise/budget.h"
+#include "rows/dictionary.h"
+#include "noise/models.h"
+#include "run/request.h"
 
 #include <math.h>
 

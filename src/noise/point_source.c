@@ -2,9 +2,9 @@
  * point_source.c: rows of numbers as points, and places between a column's bounds as its values.
  */
 #include "compat.h"
-#include "noise/point_source.h"
+#include "noise/models.h"
 #include "host/gate.h"
-#include "rows/value_number.h"
+#include "rows/dictionary.h"
 
 #include <float.h>
 #include <math.h>

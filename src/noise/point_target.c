@@ -5,11 +5,10 @@
  * nothing else.
  */
 #include "compat.h"
-#include "noise/point_target.h"
+#include "noise/models.h"
 #include "core/util/fault.h"
-#include "rows/value_number.h"
-#include "rows/shuffle.h"
-#include "rows/bulk.h"
+#include "rows/dictionary.h"
+#include "rows/target.h"
 #include "rows/verify.h"
 
 #include "access/table.h"

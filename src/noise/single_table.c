@@ -7,7 +7,7 @@
  * row-level security, are in it.
  */
 #include "compat.h"
-#include "noise/single_table.h"
+#include "noise/models.h"
 
 #include "access/transam.h"
 #include "catalog/partition.h"

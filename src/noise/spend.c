@@ -2,8 +2,8 @@
  * spend.c: a background worker spends, so that nobody can take it back.
  */
 #include "compat.h"
-#include "noise/budget.h"
-#include "run/args.h"
+#include "noise/models.h"
+#include "run/request.h"
 #include "host/pool.h"
 
 #include "access/xact.h"

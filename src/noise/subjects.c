@@ -5,12 +5,11 @@
  * their values, as JSON, whatever their types think of equality.
  */
 #include "compat.h"
-#include "noise/subjects.h"
+#include "noise/models.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "rows/dictionary.h"
-#include "rows/value_number.h"
-#include "rows/pattern_text.h"
+#include "rows/cell_values.h"
 
 #include <math.h>
 

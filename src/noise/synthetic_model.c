@@ -3,11 +3,10 @@
  * What they promise is about how rows are drawn, and not about the rows that come out.
  */
 #include "compat.h"
-#include "noise/synthetic_model.h"
-#include "run/args.h"
-#include "run/run_words.h"
-#include "rows/comments.h"
-#include "noise/synthetic_rows.h"
+#include "noise/models.h"
+#include "run/request.h"
+#include "run/run.h"
+#include "rows/target.h"
 
 #include <math.h>
 

@@ -5,10 +5,9 @@
  * that the table has them, and nothing else.
  */
 #include "compat.h"
-#include "noise/synthetic_rows.h"
+#include "noise/models.h"
 #include "core/util/fault.h"
-#include "rows/shuffle.h"
-#include "rows/bulk.h"
+#include "rows/target.h"
 #include "rows/verify.h"
 
 #include "access/table.h"

@@ -3,8 +3,8 @@
  * became of the source's rows, for who published it alone, comes back.
  */
 #include "compat.h"
-#include "noise/synthetic_model.h"
-#include "run/sql_call.h"
+#include "noise/models.h"
+#include "run/run.h"
 
 #include <math.h>
 

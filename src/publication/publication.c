@@ -3,13 +3,13 @@
  * definition must fulfil.
  */
 #include "compat.h"
-#include "host/nearest.h"
+#include "host/excerpt.h"
 #include "host/gate.h"
 #include "publication/publication.h"
 #include "host/catalog.h"
-#include "host/progress.h"
+#include "host/settings.h"
 #include "rows/target.h"
-#include "run/args.h"
+#include "run/request.h"
 
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"

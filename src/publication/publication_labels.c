@@ -5,7 +5,7 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "rows/column_labels.h"
+#include "rows/source.h"
 #include "publication/publication.h"
 
 #include <math.h>

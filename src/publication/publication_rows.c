@@ -8,9 +8,8 @@
 #include "compat.h"
 #include "host/attempt.h"
 #include "host/gate.h"
-#include "host/trust.h"
-#include "publication/publication_rows.h"
 #include "host/catalog.h"
+#include "publication/publication_rows.h"
 #include "rows/target.h"
 
 #include "access/genam.h"

@@ -7,7 +7,6 @@
 #include "host/catalog.h"
 #include "host/excerpt.h"
 #include "host/gate.h"
-#include "host/trust.h"
 #include "rows/target.h"
 #include "publication/publication_rows.h"
 

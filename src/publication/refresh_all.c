@@ -8,8 +8,7 @@
 #include "host/attempt.h"
 #include "host/catalog.h"
 #include "host/settings.h"
-#include "host/trust.h"
-#include "run/histories.h"
+#include "run/successive.h"
 #include "publication/publication.h"
 
 #include "access/xact.h"

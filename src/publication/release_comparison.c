@@ -7,9 +7,8 @@
 #include "host/catalog.h"
 #include "distributed/citus.h"
 #include "host/gate.h"
-#include "host/trust.h"
 #include "host/lines.h"
-#include "run/args.h"
+#include "run/request.h"
 #include "run/successive.h"
 #include "publication/publication.h"
 

@@ -8,7 +8,6 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "host/excerpt.h"
-#include "host/nearest.h"
 #include "rows/target.h"
 #include "publication/publication.h"
 

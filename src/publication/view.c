@@ -4,7 +4,6 @@
 #include "compat.h"
 #include "host/attempt.h"
 #include "host/catalog.h"
-#include "rows/comments.h"
 #include "rows/target.h"
 #include "publication/publication.h"
 

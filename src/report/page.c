@@ -5,8 +5,8 @@
  */
 #include "compat.h"
 #include "report/template.h"
-#include "run/args.h"
-#include "assess/frontier.h"
+#include "run/request.h"
+#include "assess/assess.h"
 
 #include "utils/builtins.h"
 

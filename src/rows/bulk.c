@@ -6,7 +6,7 @@
  * look when it has taken an older one's place, sees all of it and not an empty one.
  */
 #include "compat.h"
-#include "rows/bulk.h"
+#include "rows/target.h"
 #include "core/util/fault.h"
 
 #include "access/heapam.h"

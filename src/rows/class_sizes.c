@@ -7,13 +7,10 @@
  * class is a number and no value, and these are counted as they come, by no further grouping.
  */
 #include "compat.h"
-#include "rows/class_sizes.h"
+#include "rows/row_types.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "rows/dictionary.h"
-#include "rows/grouping.h"
-#include "rows/row_types.h"
-#include "rows/type_table.h"
 
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"

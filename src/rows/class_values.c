@@ -2,10 +2,8 @@
  * class_values.c: a class at a time, as the values that its rows are published with.
  */
 #include "compat.h"
-#include "rows/class_values.h"
-#include "core/util/fault.h"
-#include "rows/pattern_text.h"
 #include "rows/cell_values.h"
+#include "core/util/fault.h"
 #include "host/catalog.h"
 
 #include "lib/stringinfo.h"

@@ -6,7 +6,7 @@
  * value in that column than it has; CM is the mean penalty.
  */
 #include "compat.h"
-#include "rows/classify.h"
+#include "rows/target.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 

@@ -7,9 +7,8 @@
  * and dumping and restoring them is PostgreSQL's work.
  */
 #include "compat.h"
-#include "rows/column_labels.h"
+#include "rows/source.h"
 #include "host/excerpt.h"
-#include "rows/origins.h"
 
 #include <math.h>
 

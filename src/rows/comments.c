@@ -5,9 +5,9 @@
  * could be answered by an event trigger, and nothing here is anybody's business.
  */
 #include "compat.h"
-#include "rows/comments.h"
+#include "rows/target.h"
 #include "hierarchies/hierarchy.h"
-#include "rows/origins.h"
+#include "rows/source.h"
 
 #include "access/relation.h"
 #include "access/xact.h"

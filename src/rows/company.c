@@ -3,8 +3,8 @@
  */
 #include "compat.h"
 #include "core/util/random.h"
-#include "rows/digest.h"
-#include "rows/company.h"
+#include "rows/row_types.h"
+#include "rows/target.h"
 
 #include "common/hashfn.h"
 #include "utils/memutils.h"

@@ -12,7 +12,6 @@
 #include "core/kanon.h"
 #include "core/util/hash.h"
 #include "host/catalog.h"
-#include "rows/value_number.h"
 
 #include <math.h>
 

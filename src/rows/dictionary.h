@@ -1,10 +1,16 @@
 /*
- * dictionary.h: a column's distinct values, numbered.
+ * dictionary.h: the values of a column: numbered, spelled
  */
 #ifndef KANON_DICTIONARY_H
 #define KANON_DICTIONARY_H
 
 #include "host/column.h"
+#include "host/border.h"
+
+#include "postgres.h"
+#include "utils/numeric.h"
+
+/* ---- dictionary.c: a column's distinct values, numbered ---- */
 
 typedef struct Dictionary Dictionary;
 
@@ -72,5 +78,53 @@ extern bool row_has(const RowAtHand *row, const uint32 *codes);
 
 /* Codes in ascending order, each once; how many are left. */
 extern size_t unique_codes(uint32 *codes, size_t n);
+
+/*
+ * ---- spelling.c: kept columns come out in one spelling per value.
+ *
+ * Equal values can look different: numeric 1.0 and 1.00, citext 'a' and 'A', interval '30 days' and
+ * '1 mon', float -0.  A row that spells its value as no other row does would be known by that.
+ */
+
+typedef struct Spelling Spelling;
+
+/* Can two equal values of the column look different? */
+extern bool spelling_varies(const SourceColumn *column);
+
+/* Has the column's type no equality, so that nobody can say which of its values are one? */
+extern bool spelling_unknown(const SourceColumn *column);
+
+/* Memory that it takes is counted by the border, until spelling_end. */
+extern Spelling *spelling_begin(const SourceColumn *column, Border *border);
+
+/* A value of a row; all of them, before the first is asked for. */
+extern void spelling_note(Spelling *spelling, Datum value);
+
+/* The most frequent spelling of a value that was noted, of equally frequent ones the least. */
+extern Datum spelling_of(Spelling *spelling, Datum value);
+
+/* A float as it is shown whatever was computed: zero without a sign, one NaN.  Other values as they are. */
+extern Datum spelling_plain(Oid base, Datum value);
+extern void spelling_end(Spelling *spelling);
+
+/* ---- value_number.c: values of numeric and date/time types as doubles, for measures ---- */
+
+/* True for the types that value_as_number knows; domains count as their base. */
+extern bool type_is_numerical(Oid type);
+
+/* Dates and times in microseconds, intervals by their span; NaN and infinities pass. */
+extern double value_as_number(Oid type, Datum value);
+
+/* A float as the shortest decimal number that reads back the same, whatever extra_float_digits says. */
+extern Numeric float_as_numeric(Oid type, Datum value);
+
+/*
+ * Takes the numbers of different values, in any order.  Those that are far from the data (kanon_data_range) become
+ * infinite.  The same array, where none is; otherwise another one in that context.
+ */
+extern const double *numbers_of_data(const double *numbers, uint32 n, MemoryContext context);
+
+/* The range type for a type's values, or InvalidOid. */
+extern Oid range_type_of(Oid type);
 
 #endif

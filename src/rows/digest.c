@@ -6,7 +6,7 @@
  * occurs.  Sum, columns and text go through SHA-256 with the secret.
  */
 #include "compat.h"
-#include "rows/digest.h"
+#include "rows/row_types.h"
 #include "rows/source.h"
 #include "host/catalog.h"
 #include "host/gate.h"

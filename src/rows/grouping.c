@@ -7,11 +7,11 @@
  * would bring every row here.
  */
 #include "compat.h"
-#include "rows/grouping.h"
+#include "rows/row_types.h"
 #include "host/catalog.h"
 #include "distributed/citus.h"
 #include "rows/dictionary.h"
-#include "distributed/shard_counts.h"
+#include "distributed/distributed.h"
 
 #include "access/htup_details.h"
 #include "access/transam.h"

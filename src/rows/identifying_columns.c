@@ -10,15 +10,14 @@
  * values with all their rows.  Small tables are counted exactly.
  */
 #include "compat.h"
-#include "rows/identifying_columns.h"
+#include "rows/verify.h"
 #include "host/gate.h"
-#include "distributed/value_sample.h"
-#include "distributed/shard_counts.h"
+#include "distributed/distributed.h"
 #include "masks/mask_apply.h"
 
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
-#include "core/privacy/subsets.h"
+#include "core/privacy/rules.h"
 #include "core/util/hash.h"
 #include "lib/stringinfo.h"
 #include "port/pg_bswap.h"

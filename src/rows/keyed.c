@@ -2,7 +2,7 @@
  * keyed.c: rows in the order of a key: what PostgreSQL sorts, by a column of bytes.
  */
 #include "compat.h"
-#include "rows/keyed.h"
+#include "rows/row_types.h"
 
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"

@@ -2,11 +2,10 @@
  * marginals.c: how many rows have each value of each column that tells row types apart.
  */
 #include "compat.h"
-#include "rows/marginals.h"
+#include "rows/row_types.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "rows/dictionary.h"
-#include "rows/grouping.h"
 
 typedef struct ValueReader
 {

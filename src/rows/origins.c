@@ -2,7 +2,7 @@
  * origins.c: the columns that a column is made of, below views.
  */
 #include "compat.h"
-#include "rows/origins.h"
+#include "rows/source.h"
 
 #include "access/relation.h"
 #include "catalog/pg_class.h"

@@ -4,7 +4,7 @@
  * that level of its hierarchy, '*' suppresses it.
  */
 #include "compat.h"
-#include "rows/pattern_text.h"
+#include "rows/cell_values.h"
 #include "host/excerpt.h"
 #include "hierarchies/hierarchy.h"
 

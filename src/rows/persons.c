@@ -8,10 +8,9 @@
  * kept by each and broken by both (see core/privacy.c).
  */
 #include "compat.h"
-#include "rows/persons.h"
+#include "rows/cell_values.h"
 #include "core/privacy/rules.h"
 #include "host/catalog.h"
-#include "rows/cell_values.h"
 #include "rows/verify.h"
 
 #include "catalog/pg_operator.h"

@@ -6,7 +6,7 @@
  * value itself.
  */
 #include "compat.h"
-#include "rows/published_rows.h"
+#include "rows/target.h"
 #include "core/util/fault.h"
 #include "host/catalog.h"
 #include "rows/dictionary.h"

@@ -5,7 +5,7 @@
 
 #include <ctype.h>
 
-#include "rows/roles.h"
+#include "rows/source.h"
 
 /* Names of persons, and ways to reach or find them. */
 static const char *const identifier[] = {

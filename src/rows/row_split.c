@@ -8,8 +8,8 @@
  */
 #include "compat.h"
 #include "core/util/random.h"
-#include "rows/digest.h"
-#include "rows/row_split.h"
+#include "rows/row_types.h"
+#include "rows/target.h"
 
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"

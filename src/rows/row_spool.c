@@ -2,7 +2,7 @@
  * row_spool.c: rows that are read once: a tuplestore, which spills.
  */
 #include "compat.h"
-#include "rows/row_spool.h"
+#include "rows/target.h"
 
 #include "access/detoast.h"
 #include "catalog/pg_type.h"

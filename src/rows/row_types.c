@@ -1,6 +1,6 @@
 /*
  * row_types.c: a relation becomes row types.  Rows of this server's own tables, and those that are read once
- * (row_spool.h), are grouped here as they come: all that groups are made of has to fit into memory anyway, and a look at the
+ * (target.h), are grouped here as they come: all that groups are made of has to fit into memory anyway, and a look at the
  * bytes of a row takes a third of what the executor's grouping does.  All other sources are grouped by the executor.
  */
 #include "compat.h"
@@ -9,13 +9,8 @@
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "rows/dictionary.h"
-#include "rows/grouping.h"
-#include "distributed/row_type_wire.h"
-#include "distributed/shard_counts.h"
-#include "distributed/worker_stage.h"
-#include "distributed/worker_row_types.h"
-#include "rows/type_table.h"
-#include "rows/row_spool.h"
+#include "distributed/distributed.h"
+#include "rows/target.h"
 
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"

@@ -3,7 +3,7 @@
  * under random keys, which spills.
  */
 #include "compat.h"
-#include "rows/shuffle.h"
+#include "rows/target.h"
 
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"

@@ -2,12 +2,12 @@
  * source.c: the relation to publish: what kind it is, and the columns named.
  */
 #include "compat.h"
-#include "host/nearest.h"
-#include "host/trust.h"
+#include "host/excerpt.h"
+#include "host/catalog.h"
 #include "rows/source.h"
 #include "host/gate.h"
-#include "rows/value_number.h"
-#include "rows/pattern_text.h"
+#include "rows/dictionary.h"
+#include "rows/cell_values.h"
 
 #include "access/relation.h"
 #include "access/transam.h"

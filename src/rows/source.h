@@ -1,5 +1,5 @@
 /*
- * source.h: which relation, which columns, and whether they can be grouped.
+ * source.h: which relation, which columns, in which roles
  */
 #ifndef KANON_SOURCE_H
 #define KANON_SOURCE_H
@@ -9,6 +9,10 @@
 
 #include "nodes/pg_list.h"
 #include "utils/array.h"
+#include "postgres.h"
+#include "access/attnum.h"
+
+/* ---- source.c: which relation, which columns, and whether they can be grouped ---- */
 
 typedef struct Source
 {
@@ -22,14 +26,14 @@ typedef struct Source
 	int nkept;
 	SourceColumn *kept;  /* [nkept] */
 	struct Masks *masks; /* of kept columns, or NULL */
-	/* what is found of kept columns while they are written (telling_columns.h), or NULL: not looked for */
+	/* what is found of kept columns while they are written (verify.h), or NULL: not looked for */
 	struct KeptTold *told;
 	List *beside;    /* OIDs of what else is read: hierarchies, populations */
-	Oid staged_from; /* while its rows are set aside (worker_stage.h): itself, or InvalidOid */
+	Oid staged_from; /* while its rows are set aside (distributed.h): itself, or InvalidOid */
 	char *staged_name;
 	int64 staged_rows;
 	char *functions; /* the schema, quoted, in which workers have kanon's functions, or NULL */
-	/* without their row types, but for a hash of them under that seed (row_type_wire.h) */
+	/* without their row types, but for a hash of them under that seed (distributed.h) */
 	bool staged_packed;
 	int64 staged_seed;
 	char *staged_seed_sql; /* what queries on workers say for it */
@@ -37,7 +41,7 @@ typedef struct Source
 	bool once;
 	int nwaiting;   /* the first of the kept columns, a key behind them among them */
 	bool scattered; /* a table whose equal rows do not lie together, though it was written class by class */
-	const struct ShardSample *sample; /* of such a table, counted beside its rows (shard_counts.h); or NULL */
+	const struct ShardSample *sample; /* of such a table, counted beside its rows (distributed.h); or NULL */
 	bool kept_unseen; /* workers wrote what is kept: whether it identifies is to be seen in the target */
 	Oid redefined;    /* a view that will be defined anew, so that it may depend on an old target */
 } Source;
@@ -111,5 +115,78 @@ extern char **name_array(ArrayType *array, const char *argument, int *n);
 
 /* The other way: n names, shorter than NAMEDATALEN, as a name[]. */
 extern ArrayType *name_list(const char *const *names, int n);
+
+/* ---- roles.c: roles of columns, and what the name of one says of its role ---- */
+
+typedef enum ColumnRole
+{
+	ROLE_NONE,
+	ROLE_IDENTIFIER,
+	ROLE_QUASI_IDENTIFIER,
+	ROLE_SENSITIVE,
+	ROLE_HARMLESS
+} ColumnRole;
+
+extern const char *role_name(ColumnRole role);
+
+/* What kanon's label of such a column is. */
+extern const char *role_label(ColumnRole role);
+
+/* What is known of a column's values, beside its name. */
+typedef struct ColumnValues
+{
+	double distinct;
+	bool few;    /* few rows share a value */
+	bool coarse; /* each value is that of many rows, or the type has few */
+	bool flag;   /* two values: yes and no */
+} ColumnValues;
+
+/* What a column's name says of it, or ROLE_NONE. */
+extern ColumnRole role_by_name(const char *name, const ColumnValues *values, const char **why);
+
+/* ---- origins.c: the columns that a column is made of, below views ---- */
+
+/*
+ * Shows a column to `found` and, until that says true, those which it is a plain copy of
+ * below views and materialized views (of a union: in each branch).  Nobody's function runs.
+ */
+extern bool column_origins(Oid relid, AttrNumber attnum,
+						   bool (*found)(Oid relid, AttrNumber attnum, void *arg), void *arg);
+
+/*
+ * The same of all columns that it is computed from, in one row: by expressions of views and of generated
+ * columns, too, but for aggregates and subqueries.
+ */
+extern bool column_makings(Oid relid, AttrNumber attnum,
+						   bool (*found)(Oid relid, AttrNumber attnum, void *arg), void *arg);
+
+/* ---- column_labels.c: the roles of columns, written next to them with SECURITY LABEL ---- */
+
+typedef struct LabelledRole
+{
+	bool quasi_identifier;
+	bool sensitive;
+	bool keep;
+	bool identifier;
+	double weight; /* NaN: none */
+} LabelledRole;
+
+/* kanon as a provider of labels: only writing one needs it. */
+extern void labels_register(void);
+
+/* The role of a relation's column, by labels of kanon's and of PostgreSQL Anonymizer's k_anonymity. */
+extern LabelledRole label_role(Oid relid, AttrNumber attnum);
+
+/* Is it, or what it stands for in the relations below a view, labelled as an identifier? */
+extern bool label_identifies(Oid relid, AttrNumber attnum);
+
+/* Has somebody said what it is, here or below a view: a quasi-identifier, sensitive, or to keep? */
+extern bool label_answers(Oid relid, AttrNumber attnum);
+
+/*
+ * Raises check_violation if one of these columns, or what it stands for in the
+ * relations below a view, is labelled as an identifier and may not be one.
+ */
+extern void labels_refuse_identifiers(Oid relid, const SourceColumn *columns, int n);
 
 #endif

@@ -5,9 +5,8 @@
  * and the code of its value, which a dictionary gives by the type's own equality.
  */
 #include "compat.h"
-#include "rows/spelling.h"
-#include "host/catalog.h"
 #include "rows/dictionary.h"
+#include "host/catalog.h"
 
 #include <math.h>
 

@@ -10,7 +10,6 @@
 #include "host/excerpt.h"
 #include "host/gate.h"
 #include "host/secure_random.h"
-#include "rows/comments.h"
 #include "masks/mask_apply.h"
 #include "rows/cell_values.h"
 

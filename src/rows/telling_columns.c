@@ -11,11 +11,10 @@
  * for cross classifications", 1954, with the row itself left out).
  */
 #include "compat.h"
-#include "rows/telling_columns.h"
-#include "core/privacy/subsets.h"
+#include "rows/verify.h"
+#include "core/privacy/rules.h"
 #include "core/util/hash.h"
 #include "rows/dictionary.h"
-#include "rows/identifying_columns.h"
 #include "masks/mask_apply.h"
 
 #include <math.h>

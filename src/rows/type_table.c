@@ -2,7 +2,6 @@
  * type_table.c: the type of a row that was read before.
  */
 #include "compat.h"
-#include "rows/type_table.h"
 #include "rows/row_types.h"
 
 #include "port/pg_bitutils.h"

@@ -2,11 +2,11 @@
  * value_number.c: values of numeric and date/time types as doubles, for measures.
  */
 #include "postgres.h"
-#include "rows/value_number.h"
+#include "rows/dictionary.h"
 
 #include <math.h>
 
-#include "core/model/measure.h"
+#include "core/model/model.h"
 
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"

@@ -1,5 +1,5 @@
 /*
- * verify.h: the target is read back and checked before it is published.
+ * verify.h: what the target is asked before it is published
  */
 #ifndef KANON_VERIFY_H
 #define KANON_VERIFY_H
@@ -7,6 +7,10 @@
 #include "compat.h"
 #include "rows/row_types.h"
 #include "rows/target.h"
+#include "host/border.h"
+#include "rows/source.h"
+
+/* ---- verify.c: the target is read back and checked before it is published ---- */
 
 /* Raises that the written table is not as promised; nothing is published then. */
 pg_noreturn extern void raise_unsafe(const char *detail);
@@ -55,5 +59,84 @@ extern void verify_known(const RowTypes *types, const Source *source, const Kano
 /* verify_population.c: raises if the target (full-domain) breaks a rule about a population. */
 extern void verify_populations(const RowTypes *types, const Source *source, const KanonProblem *problem,
 							   const KanonRelease *release, Border *border);
+
+/* ---- identifying_columns.c: does a kept column identify?  Looked at while the rows are written ---- */
+
+typedef struct KeptLook KeptLook;
+
+/*
+ * NULL when all kept columns are allowed to identify.  who: the kept column that says whom
+ * rows are about, or -1.  rows: so many will be noted; a column is not looked at any more when so
+ * few of them are left that it cannot identify.  0: all are looked at, for their figures.
+ */
+extern KeptLook *kept_begin(const Source *source, int who, int64 rows, Border *border);
+
+#define KEPT_NOBODY PG_UINT32_MAX
+
+/* The person that a row's kept values, as the source has them, are about; KEPT_NOBODY: nothing says. */
+extern uint32 kept_person(const KeptLook *look, const Datum *values, const bool *nulls);
+
+/* A row's kept values [nkept], as they are published, and whom it is about. */
+extern void kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person);
+
+/*
+ * Instead of noting each of so many rows: they are counted where they are.  source: the
+ * relation that has them; from: it, or more, where its columns are called `of` and their name;
+ * person: a number of whom a row is about, by these, or NULL.  functions: the schema in which workers
+ * have kanon's functions, or NULL.  Raises data_corrupted when what they say is no sample.
+ */
+extern void kept_count(KeptLook *look, const Source *source, const char *functions, const char *from,
+					   const char *of, const char *person, int64 rows);
+
+/* The same of a target, counted in the reading that verifies it: source->sample, in memory of the look. */
+extern void kept_count_beside(KeptLook *look, Source *source, int64 rows);
+
+/* How the values of a column spread over its rows; of many different ones a sample was counted. */
+typedef struct KeptFigures
+{
+	double distinct; /* values, NULL aside */
+	double own;      /* share of the rows with a value that no other row (or person) has */
+	bool identifies; /* that are nearly all of them, and enough to say so */
+} KeptFigures;
+
+extern KeptFigures kept_figures(const KeptLook *look, int column);
+
+/*
+ * A hint: the sentence, then a mask for each of the columns that fits its type, and allow_identifying.
+ */
+extern char *kept_way_out(const SourceColumn *const *columns, int n, const char *sentence);
+
+/* Raises check_violation with the columns in which nearly every row, or person, has a value of its own. */
+extern void kept_end(KeptLook *look);
+
+/* ---- telling_columns.c: what do kept columns tell of what a release hides? ---- */
+
+/* What was found, for the record of the run: lists of char *, in the order in which it was told. */
+typedef struct KeptTold
+{
+	List *together; /* "a, b": kept columns that identify together */
+	List *tells;    /* "a: b": a kept column, and the quasi-identifier or masked column that it tells of */
+} KeptTold;
+
+typedef struct TellsLook TellsLook;
+
+/*
+ * NULL: no kept column needs to be looked at.  types: those of the rows that will be noted, or NULL:
+ * their values are known where their class shows them.
+ */
+extern TellsLook *tells_begin(const Source *source, const RowTypes *types, Border *border);
+
+/* The class that the next rows go to: the cells that it shows. */
+extern void tells_class(TellsLook *look, const KanonCell *cells);
+
+/* A row of that class: its type, its kept values as the source has them and as they are published, whom it is about. */
+extern void tells_note(TellsLook *look, uint32 type, const Datum *given, const Datum *shown,
+					   const bool *given_nulls, const bool *shown_nulls, uint32 person);
+
+/*
+ * Raises check_violation when a kept column that is neither masked nor allowed to identify tells a
+ * quasi-identifier.  Says in a NOTICE, and in source->told, what else there is to be told.
+ */
+extern void tells_end(TellsLook *look);
 
 #endif

@@ -6,7 +6,7 @@
 #include "compat.h"
 #include "rows/verify.h"
 #include "rows/dictionary.h"
-#include "rows/keyed.h"
+#include "rows/row_types.h"
 
 /* The dictionaries are looked at every so many rows. */
 #define ROWS_BETWEEN 4096

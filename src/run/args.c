@@ -2,7 +2,7 @@
  * args.c: what SQL functions are called with, checked and in the core's form.
  */
 #include "compat.h"
-#include "run/args.h"
+#include "run/request.h"
 
 #include <math.h>
 

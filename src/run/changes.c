@@ -4,8 +4,8 @@
 #include "compat.h"
 #include "distributed/citus.h"
 #include "host/settings.h"
-#include "rows/digest.h"
-#include "run/changes.h"
+#include "rows/row_types.h"
+#include "run/run.h"
 #include "core/util/fault.h"
 
 /*

@@ -2,7 +2,7 @@
  * figures.c: what is told of a release that is not written.
  */
 #include "compat.h"
-#include "run/figures.h"
+#include "run/run.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
  */
 #include "compat.h"
 #include "host/pool.h"
-#include "run/model_freeform.h"
+#include "run/run.h"
 
 /* Not more is shared at a time, if a part has less. */
 #define MOST_SHARED ((Size) 16 * 1024 * 1024)

@@ -6,7 +6,7 @@
  * could tell rows of one class apart that were never told apart in either.
  */
 #include "compat.h"
-#include "run/hierarchy_bounds.h"
+#include "run/run.h"
 #include "hierarchies/hierarchy.h"
 
 #include "catalog/pg_type.h"

@@ -7,14 +7,13 @@
  * that has changed of a person (below 0), as nobody can say which row became which.
  */
 #include "compat.h"
-#include "run/histories.h"
+#include "run/successive.h"
 #include "host/catalog.h"
 #include "distributed/citus.h"
 #include "host/gate.h"
 #include "host/secure_random.h"
 #include "host/settings.h"
-#include "run/successive.h"
-#include "rows/bulk.h"
+#include "rows/target.h"
 #include "masks/mask_apply.h"
 #include "rows/verify.h"
 

@@ -6,7 +6,6 @@
 #include "core/util/fault.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "run/histories.h"
 #include "run/successive.h"
 #include "rows/verify.h"
 

@@ -8,10 +8,9 @@
  * changes, who may be too few alone as well.
  */
 #include "compat.h"
-#include "run/histories.h"
+#include "run/successive.h"
 #include "host/gate.h"
 #include "core/util/fault.h"
-#include "run/successive.h"
 #include "rows/verify.h"
 
 #include "catalog/pg_type.h"

@@ -4,8 +4,8 @@
 #include "compat.h"
 #include "core/privacy/rules.h"
 #include "rows/dictionary.h"
-#include "rows/pattern_text.h"
-#include "run/histories.h"
+#include "rows/cell_values.h"
+#include "run/successive.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"

@@ -4,17 +4,14 @@
  * (write/kept.c).
  */
 #include "compat.h"
-#include "run/identifiers.h"
+#include "run/run.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "host/nearest.h"
-#include "rows/column_labels.h"
-#include "rows/origins.h"
-#include "rows/roles.h"
-#include "run/args.h"
-#include "rows/identifying_columns.h"
+#include "host/excerpt.h"
+#include "rows/source.h"
+#include "run/request.h"
+#include "rows/verify.h"
 #include "masks/mask_apply.h"
-#include "rows/telling_columns.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * known_columns.c: what somebody may know of a person, from arguments.
  */
 #include "compat.h"
-#include "run/known_columns.h"
+#include "run/run.h"
 
 #include "utils/builtins.h"
 

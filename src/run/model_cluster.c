@@ -3,13 +3,12 @@
  * records that keep k matches in one direction or both.
  */
 #include "compat.h"
-#include "host/nearest.h"
-#include "core/cluster/cluster.h"
 #include "host/excerpt.h"
+#include "core/cluster/clustering.h"
 #include "rows/cell_values.h"
-#include "run/args.h"
-#include "run/model_freeform.h"
-#include "run/stable_rows.h"
+#include "run/request.h"
+#include "run/run.h"
+#include "run/successive.h"
 
 #include <math.h>
 

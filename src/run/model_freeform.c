@@ -2,10 +2,8 @@
  * model_freeform.c: the model without classes: every row matches k records.
  */
 #include "compat.h"
-#include "host/nearest.h"
-#include "run/model_freeform.h"
-#include "run/own_k.h"
 #include "host/excerpt.h"
+#include "run/run.h"
 #include "rows/cell_values.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
  */
 #include "compat.h"
 #include "host/pool.h"
-#include "run/args.h"
-#include "run/models.h"
+#include "run/request.h"
+#include "run/run.h"
 
 #include "optimizer/cost.h"
 #include "optimizer/paths.h"

@@ -3,15 +3,12 @@
  * earlier one in which each listed pattern may be used by one class only.
  */
 #include "compat.h"
-#include "core/cluster/cluster.h"
-#include "host/nearest.h"
-#include "run/args.h"
-#include "run/known_columns.h"
-#include "run/models.h"
-#include "run/on_disk_types.h"
-#include "run/partition_by.h"
+#include "core/cluster/clustering.h"
+#include "host/excerpt.h"
+#include "run/request.h"
 #include "run/run.h"
-#include "run/stable_rows.h"
+#include "run/on_disk_types.h"
+#include "run/successive.h"
 
 #define PATTERN_OPTIONS                                                                                    \
 	(TAKES_COMMON | TAKES(PATTERNS) | TAKES(GAP) | TAKES(EFFORT) | TAKES(LEVEL_COST) | TAKES(TIME_LIMIT) | \

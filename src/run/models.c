@@ -2,9 +2,8 @@
  * models.c: the models that a publication can have, by name.
  */
 #include "compat.h"
-#include "core/cluster/cluster.h"
+#include "core/cluster/clustering.h"
 #include "host/excerpt.h"
-#include "host/nearest.h"
 #include "run/request.h"
 
 #include "lib/stringinfo.h"

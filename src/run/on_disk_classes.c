@@ -3,9 +3,9 @@
  * chunk at a time, whole ones and all of one pattern, to be checked, measured, recorded and written.
  */
 #include "compat.h"
-#include "run/on_disk_rows.h"
-#include "distributed/distributed_write.h"
-#include "rows/write.h"
+#include "run/on_disk_types.h"
+#include "distributed/distributed.h"
+#include "rows/target.h"
 
 /* A chunk takes one part in so many of all memory, unless one class takes more. */
 #define CHUNK_SHARE 32

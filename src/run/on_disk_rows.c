@@ -2,7 +2,7 @@
  * on_disk_rows.c: row types that are on disk, of which some are in memory, and keys of classes.
  */
 #include "compat.h"
-#include "run/on_disk_rows.h"
+#include "run/on_disk_types.h"
 #include "hierarchies/hierarchy.h"
 
 /* ---- row types in memory ---- */

@@ -14,12 +14,11 @@
  * checked, measured, recorded and written.
  */
 #include "compat.h"
-#include "run/on_disk_rows.h"
-#include "run/partition_by.h"
+#include "run/on_disk_types.h"
+#include "run/run.h"
 #include "run/privacy.h"
 #include "masks/mask_apply.h"
-#include "rows/row_split.h"
-#include "rows/write.h"
+#include "rows/target.h"
 
 #include <math.h>
 

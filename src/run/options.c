@@ -6,13 +6,10 @@
  * way a value becomes a datum of the option's type, which take_option checks.
  */
 #include "compat.h"
-#include "host/nearest.h"
-#include "core/itemsets/transactions.h"
 #include "host/excerpt.h"
-#include "rows/value_number.h"
-#include "run/args.h"
-#include "run/release_bounds.h"
-#include "run/options_json.h"
+#include "core/itemsets/transactions.h"
+#include "rows/dictionary.h"
+#include "run/request.h"
 #include "run/record.h"
 
 #include <math.h>

@@ -4,9 +4,8 @@
 #include "compat.h"
 #include "host/attempt.h"
 #include "host/excerpt.h"
-#include "host/nearest.h"
 #include "hierarchies/hierarchy.h"
-#include "run/options_json.h"
+#include "run/request.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"

@@ -3,7 +3,7 @@
  */
 #include "compat.h"
 #include "rows/dictionary.h"
-#include "run/own_k.h"
+#include "run/run.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"

@@ -6,9 +6,9 @@
  * What a worker cannot finish is solved here.
  */
 #include "compat.h"
-#include "run/partition_by.h"
+#include "run/run.h"
 #include "host/pool.h"
-#include "run/shared_problem.h"
+#include "run/on_disk_types.h"
 
 #include <math.h>
 

@@ -3,9 +3,8 @@
  * words to a mask; kanon_patterns and kanon_describe.
  */
 #include "compat.h"
-#include "host/nearest.h"
 #include "host/excerpt.h"
-#include "run/args.h"
+#include "run/request.h"
 
 #include <math.h>
 

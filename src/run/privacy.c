@@ -3,12 +3,10 @@
  * asks of each class.
  */
 #include "compat.h"
-#include "host/nearest.h"
-#include "run/privacy.h"
-#include "core/cluster/cluster.h"
 #include "host/excerpt.h"
+#include "run/privacy.h"
+#include "core/cluster/clustering.h"
 #include "hierarchies/hierarchy.h"
-#include "hierarchies/taxonomy.h"
 
 #include <math.h>
 

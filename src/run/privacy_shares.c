@@ -12,7 +12,6 @@
 #include "host/gate.h"
 #include "rows/dictionary.h"
 #include "hierarchies/hierarchy.h"
-#include "rows/value_number.h"
 #include "run/privacy.h"
 
 #include <math.h>

@@ -9,8 +9,7 @@
  */
 #include "compat.h"
 #include "host/excerpt.h"
-#include "host/nearest.h"
-#include "run/args.h"
+#include "run/request.h"
 
 #include <math.h>
 

@@ -9,11 +9,9 @@
 #include "compat.h"
 #include "run/record.h"
 #include "run/request.h"
-#include "run/tables.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "hierarchies/hierarchy.h"
-#include "rows/pattern_text.h"
 #include "rows/cell_values.h"
 
 #include <math.h>

@@ -6,9 +6,8 @@
  */
 #include "compat.h"
 #include "run/run.h"
-#include "rows/telling_columns.h"
+#include "rows/verify.h"
 #include "host/catalog.h"
-#include "rows/pattern_text.h"
 #include "rows/cell_values.h"
 
 #include "access/transam.h"

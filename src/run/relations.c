@@ -6,7 +6,6 @@
  */
 #include "compat.h"
 #include "host/catalog.h"
-#include "host/trust.h"
 #include "run/request.h"
 
 #include "catalog/namespace.h"

@@ -2,7 +2,7 @@
  * release_bounds.c: the options by which a publication bounds its releases.
  */
 #include "compat.h"
-#include "run/release_bounds.h"
+#include "run/request.h"
 
 #include <math.h>
 

@@ -1,7 +1,5 @@
 /*
- * request.h: what is asked of a run: the source, the quasi-identifiers, k, and
- * options.  SQL arguments and a publication's jsonb are read by the same table of
- * options (options.c); what runs a request (run.h) does not know who filled it.
+ * request.h: what is asked of a run
  */
 #ifndef KANON_REQUEST_H
 #define KANON_REQUEST_H
@@ -9,11 +7,18 @@
 #include "core/kanon.h"
 #include "hierarchies/levels.h"
 #include "run/privacy.h"
+#include "rows/cell_values.h"
 
 #include "fmgr.h"
 #include "nodes/pg_list.h"
 #include "utils/array.h"
 #include "utils/jsonb.h"
+
+/*
+ * ---- request: what is asked of a run: the source, the quasi-identifiers, k, and
+ * options.  SQL arguments and a publication's jsonb are read by the same table of
+ * options (options.c); what runs a request (run.h) does not know who filled it.
+ */
 
 /* In the order in which SQL functions have them, after k. */
 typedef enum Option
@@ -176,7 +181,7 @@ typedef struct SeriesRequest
 {
 	char *key;                   /* the column that says who a row is about: read, not published; or NULL */
 	const char *persons;         /* with a key: who is in which class */
-	struct Histories *histories; /* with a key: k holds over all releases (histories.h); or NULL */
+	struct Histories *histories; /* with a key: k holds over all releases (successive.h); or NULL */
 	bool stable;                 /* it is to stay near the release before: */
 	const char *types;           /* which row type is in which class; NULL: nobody asks */
 	Oid like;          /* a table of the release before: this one is of the same kind; or InvalidOid */
@@ -185,7 +190,7 @@ typedef struct SeriesRequest
 	const char *
 		definition; /* as text: what else decides about the release; NULL: nobody asks whether anything has changed */
 	const bytea *seen; /* the digest of the release before, or NULL */
-	Jsonb *bounds;     /* of hierarchies, as releases before had them (hierarchy_bounds.h), or NULL */
+	Jsonb *bounds;     /* of hierarchies, as releases before had them (run.h), or NULL */
 } SeriesRequest;
 
 /* Options of kanon_pattern_guided and kanon_pattern_clustering. */
@@ -390,5 +395,73 @@ extern bool names_strangers(Oid source, Jsonb *options);
 /* The request's method; raises if the family has none of this name. */
 extern const KanonMethod *method_among(const Request *request, KanonFamily family);
 extern int word_among(const char *word, const char *option, const char *const *words, const char *hint);
+
+/* ---- options_json.c: a JSON object of options as values of their types ---- */
+
+/* May an object for the model name the option?  Those that it may, for a message. */
+extern bool option_may_be_said(const Model *model, Option option);
+extern char *options_known(const Model *model);
+
+/* [OPTIONS] each; raises those that the model does not have, or in another form.  Not given: NULL. */
+extern void options_of_json(const Model *model, Jsonb *options, Datum *values, bool *nulls, bool *given);
+
+/*
+ * ---- args.c: what SQL functions are called with, checked and in the core's form.
+ * Each raises one clear error with a hint.
+ */
+
+/* Arguments by position; `hint` tells what to write instead of NULL. */
+extern void refuse_null(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint);
+extern char *text_arg(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint);
+extern bool bool_arg(FunctionCallInfo fcinfo, int arg, const char *name);
+extern ArrayType *array_arg(FunctionCallInfo fcinfo, int arg);      /* NULL for NULL */
+extern ArrayType *name_array_arg(FunctionCallInfo fcinfo, int arg); /* a single name, as an array */
+extern Jsonb *jsonb_arg(FunctionCallInfo fcinfo, int arg);          /* NULL for NULL */
+
+/* A numeric as a whole number of 10^-digits; more digits, NaN and infinity are refused. */
+extern int64 decimal_arg(FunctionCallInfo fcinfo, int arg, const char *name, int digits, const char *hint);
+
+/* The other way, as text. */
+extern char *decimal_text(int64 value, int digits);
+
+/* The chance to be found above which rows are said to be at risk. */
+extern double threshold_arg(FunctionCallInfo fcinfo, int arg);
+
+/* What is written, if not to be tried only. */
+#define TARGET_HINT "Name the table to create, or say dry_run => true to write nothing."
+
+/* `hint` tells what k means. */
+#define K_HINT "Every published combination will occur at least k times; 5 is a usual choice."
+/* Raises where a method is for one k and it is not this. */
+extern void refuse_other_k(const KanonMethod *method, int64 k, const char *hint);
+extern void refuse_small_k(int64 k, int64 least, const char *hint);
+extern int64 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint);
+
+/* [ncolumns]; 1 each for NULL. */
+extern double *weights_parse(ArrayType *weights, int ncolumns);
+
+/* What to write instead of NULL. */
+#define LEVEL_COST_HINT \
+	"It is 'height' (levels cost equal steps) or 'ncp' (the certainty penalty of each level)."
+
+/* rules.c: what kanon_rules() made, as a mask over the source's quasi-identifiers. */
+extern void rules_parse(Jsonb *rules, const Source *source, KanonMask *mask);
+
+/* A NOTICE when the mask leaves only the all-suppressed pattern. */
+extern void rules_notice_empty(const KanonProblem *problem);
+
+/*
+ * ---- release_bounds.c: the options by which a publication bounds its releases; options.c has them in
+ * its table, publication/limits.c holds releases to them.
+ */
+
+#define MIN_ROWS_HINT "1 is the default; 0 lets a release be empty."
+#define MAX_HELD_HINT "It is a number of releases: of a nightly publication 30 are a month."
+
+extern void take_min_rows(Request *request, Datum value);
+extern void check_max_row_change(Request *request, Datum value);
+extern void check_max_gcp(Request *request, Datum value);
+extern void take_max_held(Request *request, Datum value);
+extern void check_max_suppressed(Request *request, Datum value);
 
 #endif

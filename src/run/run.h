@@ -1,16 +1,51 @@
 /*
- * run.h: a request goes in, an outcome comes out: the five steps from a source to a
- * published target, and nobody else knows them.
+ * run.h: the five steps, and what they share
  */
 #ifndef KANON_RUN_H
 #define KANON_RUN_H
 
+#include "core/kanon.h"
 #include "host/border.h"
 #include "rows/row_types.h"
 #include "rows/target.h"
-#include "run/figures.h"
 #include "run/record.h"
 #include "run/request.h"
+#include "core/lattice/full_domain.h"
+#include "host/lines.h"
+#include "rare/rare.h"
+#include "rows/source.h"
+#include "core/freeform/freeform_work.h"
+
+#include "storage/dsm.h"
+#include "storage/shm_toc.h"
+
+/* ---- figures.c: what is told of a release that is not written ---- */
+
+/* Negative, NaN: it has none of this, or there is no release. */
+typedef struct Figures
+{
+	int64 suppressed_cells;
+	double suppressed; /* share of the cells that the source's published rows have */
+	double usefulness;
+	double gcp;
+	int64 classes;
+	int64 class_min;
+	double class_avg;
+	int64 class_max;
+	int64 residual; /* rows that fit no class: dropped, or blank and fewer than k */
+	double cost;
+	bool proven;
+} Figures;
+
+/* No figure at all; those of a release by the solvers of row types. */
+extern Figures figures_none(void);
+extern Figures figures_of(const KanonProblem *problem, const KanonRelease *release, const KanonReport *report,
+						  const KanonMeasures *measures);
+
+/*
+ * ---- run.c: a request goes in, an outcome comes out: the five steps from a source to a
+ * published target, and nobody else knows them.
+ */
 
 /*
  * How the steps are taken.  run.c alone knows their order, and what is the same for
@@ -130,5 +165,145 @@ extern void run_notice_unproven(const Run *run, bool takes_gap, const char *take
 
 /* record_json.c: the arguments of a run, and what was told of them, as jsonb for its record. */
 extern Datum recorded_arguments(const Run *run);
+
+/* ---- models.c: what models have to tell beside a run's outcome ---- */
+
+/* What the search of a full-domain run has found, and what it took. */
+extern const KanonOutcome *full_domain_outcome(const Run *run);
+
+/* Where the workers of a full-domain run begin. */
+extern PGDLLEXPORT void kanon_full_domain_worker(dsm_segment *segment, shm_toc *toc);
+
+/* ---- run_words.c: what a run has published, in words ---- */
+
+/*
+ * For whoever finds the table: k, rules, when and by which run; no data value.
+ * promise: of sets what holds instead of k in quasi-identifiers, or NULL.
+ */
+extern char *run_words(const Run *run, const char *promise);
+
+/* A NOTICE that names the columns of which the target shows next to nothing. */
+extern void run_notice_empty(const Run *run, const KanonColumnMeasures *columns);
+
+/* Rows that are left out, and those that time was too short for. */
+extern void run_notice_rest(const Run *run);
+
+/* ---- sql_call.c: what the functions that publish have in common ---- */
+
+/* What comes back. */
+typedef void (*PutRun)(Lines *lines, const Run *run);
+
+/* Runs a request; and one of the call's arguments. */
+extern Datum publish_request(FunctionCallInfo fcinfo, Request *request, PutRun put);
+extern Datum publish(FunctionCallInfo fcinfo, const Model *model, PutRun put);
+
+/* ---- partition_by.c: partition_by, whose values parallel workers share ---- */
+
+/* Solves the run's problem by the values of a column of it. */
+extern KanonStatus partition_solve(Run *run, int column, KanonPartitionFacts *facts);
+
+/*
+ * Takes what kanon_solve_value gave of a value, or KANON_NOT_FOUND where it has fewer than k rows; the release
+ * is not its own.
+ */
+typedef KanonStatus (*TakeValue)(void *arg, uint32 code, KanonStatus status, KanonRelease *release);
+
+/* Solves values whose row types alone the problem has, by parallel workers where that is faster; they are taken in their order. */
+extern KanonStatus partition_values(const Run *run, const KanonProblem *problem,
+									const KanonValueTypes *values, TakeValue take, void *arg,
+									KanonReport *report);
+
+/* Where parallel workers begin. */
+extern PGDLLEXPORT void kanon_partition_worker(dsm_segment *segment, shm_toc *toc);
+
+/* ---- staging_policy.c: whether a run's rows are set aside, on the workers of Citus or here, and how ---- */
+
+/* Before the source is read; says what kind of table the target will be. */
+extern void set_rows_aside(Run *run);
+
+/* Once more, under another seed, as two row types had the same hash; so many times that was so. */
+extern void set_rows_aside_again(Run *run, int tries);
+
+/* ---- changes.c: has anything changed since the release before? ---- */
+
+/* Under the run's snapshot: fills run->digest and run->unchanged, when the request has a definition. */
+extern void look_for_changes(Run *run);
+
+/* ---- known_columns.c: what somebody may know of a person: any few columns, or sets of them that are named ---- */
+
+/* Columns of a set that is named, at most: each part of it is looked at. */
+#define KNOWN_SET_MOST 16
+
+/*
+ * known_columns, and each element of combinations: names between commas, and "=k" behind them for a k of their own.
+ * NULL and -1: not said.
+ */
+extern KanonKnown known_columns_parse(const Source *source, int known_columns, int64 k,
+									  ArrayType *combinations, const char *missing);
+
+/* Words of `missing`. */
+extern KanonMissing missing_parse(const char *missing);
+
+/* ---- identifiers.c: may the columns be published as they are? ---- */
+
+/*
+ * After masks were read, before anything else is.  Raises check_violation for columns that identify by
+ * their labels or types and that allow_identifying does not name; says which kept columns are called like
+ * names, in a NOTICE and in run->may_name.
+ */
+extern void identifiers_check(Run *run);
+
+/* ---- own_k.c: a column of the source that says how many matches each row wants ---- */
+
+/* Finds the column, by which row types are then told apart, too; its place among the grouped ones. */
+extern int own_k_column(Source *source, char *name);
+
+/* [ntypes] of rows that were read; raises where they are no k, with how many rows that is. */
+extern const int64 *own_k_read(const RowTypes *types, int column, Border *border);
+
+/* How many rows want more than so many matches. */
+extern int64 own_k_above(const RowTypes *types, const int64 *own_k, int64 most);
+
+/* ---- model_freeform.c: what kanon_freeform and kanon_check_freeform have in common ---- */
+
+/* Why releases without classes do not stay near one another. */
+#define NO_CLASSES_TO_KEEP \
+	"Its records are in no classes: who matches whom changes with every row that comes or goes."
+
+/* request->own: problem->freeform, and what came of it. */
+typedef struct FreeformCall
+{
+	KanonFreeformOptions options;
+	int k_column;   /* of the grouped ones; 0: there is none */
+	double matches; /* of all rows, about */
+	int workers;    /* parallel workers that took part */
+	uint32 parts;
+} FreeformCall;
+
+/*
+ * Decides how each quasi-identifier is shown, and raises where one cannot be: by its
+ * hierarchy, if it has one, ranges for numbers and dates, arrays for the rest.
+ */
+extern void freeform_columns(Source *source);
+
+/* Bytes of the release, about, whatever the size of its parts. */
+extern double freeform_release_memory(const Run *run, int64 rows);
+
+/* freeform_parallel.c: kanon_solve_freeform, the parts shared out among parallel workers. */
+extern KanonStatus freeform_solve(Run *run);
+
+/* Where the workers begin. */
+extern PGDLLEXPORT void kanon_freeform_worker(dsm_segment *segment, shm_toc *toc);
+
+/*
+ * ---- hierarchy_bounds.c: bounds of hierarchies that follow from the values that are there, as a publication keeps them from
+ * release to release.
+ */
+
+/* Once the source has its hierarchies: those of the request are taken, as far as they are of the same builders. */
+extern void kept_bounds_take(Run *run);
+
+/* Once they are prepared: {"column": {"by": builder, "bounds": [...]}, ...} */
+extern Jsonb *kept_bounds_tell(Run *run);
 
 #endif

@@ -3,8 +3,8 @@
  */
 #include "compat.h"
 #include "host/catalog.h"
-#include "run/run_words.h"
-#include "rows/comments.h"
+#include "run/run.h"
+#include "rows/target.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"

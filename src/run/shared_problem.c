@@ -2,7 +2,7 @@
  * shared_problem.c: a problem in shared memory, for parallel workers.
  */
 #include "compat.h"
-#include "run/shared_problem.h"
+#include "run/on_disk_types.h"
 
 bool
 problem_can_be_shared(const KanonProblem *problem)

@@ -2,7 +2,7 @@
  * sql_call.c: a request goes in by a function's arguments, lines about the outcome come back.
  */
 #include "compat.h"
-#include "run/sql_call.h"
+#include "run/run.h"
 
 Datum
 publish_request(FunctionCallInfo fcinfo, Request *request, PutRun put)

@@ -7,17 +7,13 @@
  * from there: how, the models know.
  */
 #include "compat.h"
-#include "run/stable_rows.h"
-#include "run/histories.h"
 #include "run/successive.h"
 #include "core/util/fault.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "rows/dictionary.h"
-#include "rows/pattern_text.h"
-#include "rows/bulk.h"
-#include "rows/class_values.h"
-#include "rows/company.h"
+#include "rows/cell_values.h"
+#include "rows/target.h"
 
 #include "access/relation.h"
 #include "access/table.h"

@@ -2,14 +2,13 @@
  * staging_policy.c: whether a run's rows are set aside, on the workers of Citus or here, and how.
  */
 #include "compat.h"
-#include "run/staging_policy.h"
-#include "run/histories.h"
+#include "run/run.h"
+#include "run/successive.h"
 #include "distributed/citus.h"
 #include "host/settings.h"
-#include "rows/grouping.h"
-#include "distributed/worker_stage.h"
+#include "rows/row_types.h"
+#include "distributed/distributed.h"
 #include "run/privacy.h"
-#include "distributed/distributed_write.h"
 
 #include "catalog/dependency.h"
 #include "catalog/pg_proc.h"

@@ -3,22 +3,19 @@
  *
  * With a key, the column that says it, the rows are written to a table beside the target
  * first, with the key, their row type and their class.  There it is noted who is in which
- * class; of a protected publication the histories of persons are counted (histories.h), and
+ * class; of a protected publication the histories of persons are counted (successive.h), and
  * only then the target is written, verified and recorded: without the key.
  */
 #include "compat.h"
 #include "core/util/fault.h"
 #include "run/successive.h"
-#include "run/histories.h"
-#include "run/stable_rows.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "host/secure_random.h"
-#include "rows/bulk.h"
+#include "rows/target.h"
 #include "masks/mask_apply.h"
-#include "distributed/distributed_write.h"
+#include "distributed/distributed.h"
 #include "rows/verify.h"
-#include "rows/write.h"
 
 #include "access/table.h"
 #include "catalog/namespace.h"

@@ -1,11 +1,17 @@
 /*
- * successive.h: what a run does about the persons that its key tells apart, and the
- * releases before.
+ * successive.h: successive releases
  */
 #ifndef KANON_SUCCESSIVE_H
 #define KANON_SUCCESSIVE_H
 
 #include "run/run.h"
+
+#include "utils/snapshot.h"
+
+/*
+ * ---- successive.c: what a run does about the persons that its key tells apart, and the
+ * releases before.
+ */
 
 /*
  * Where persons have several rows by the key, k and the rules count persons from here on: one person with ten
@@ -50,5 +56,145 @@ successive_columns(const Request *request)
 {
 	return request->series.key == NULL ? 0 : request->series.histories != NULL ? 2 : 1;
 }
+
+/* ---- stable_rows.c: rows that have not changed stay with those whose class they shared in the release before ---- */
+
+/* Raises, for a publication, under rules about populations: where classes depend on one another none can stay. */
+extern void stable_refuse_populations(const Request *request);
+
+/* Solves: near the release before, when the request has one of which rows are still there. */
+extern KanonStatus stable_solve(Run *run);
+
+/* Makes the table that the next release starts from, which is whole when the target is written. */
+extern void stable_begin(Run *run);
+extern void stable_end(Run *run);
+
+/*
+ * ---- histories.c: what a publication that is protected shows of a person over all of its releases is what it
+ * shows of at least k persons.
+ *
+ * Each row that was ever published has a history: in which class it was in which release, when it was absent,
+ * and when what is kept of it changed.  A private table has the rows as they were published last, each with the
+ * number of its history.  A refresh solves a private copy of the source, in which whoever would be alone is as
+ * published last: a person who left, moved or changed is held back, one who joined waits, until at least k of
+ * one history can be shown together.
+ */
+
+/* Columns of the private tables beside those of the source. */
+#define HISTORY_ROW "kanon_row"         /* a row, from release to release */
+#define HISTORY_PERSON "kanon_person"   /* whose it is, by number */
+#define HISTORY_CLASS "kanon_class"     /* NULL: it is not shown */
+#define HISTORY_NUMBER "kanon_history"  /* NULL: the person waits */
+#define HISTORY_SINCE "kanon_since"     /* the release that should have shown something else; NULL: none */
+#define HISTORY_CHANGES "kanon_changes" /* how often what is kept of it has changed */
+#define HISTORY_PAST "kanon_past"       /* of an older row, for rules: this number then; NULL: the latest */
+#define HISTORY_GONE "kanon_gone"       /* nothing is left of it but its history, */
+/*
+ * and hashes of what was kept of it, and of each mark, a column that readers know rows by: "kept/mark/mark".  '>' is
+ * before them, or without a mark it is NULL, where other rows of the person have followed.  NULL: it is not gone.
+ */
+#define HISTORY_KEPT "kanon_kept"
+
+typedef struct Histories
+{
+	/* from the publication, in memory that outlives the rounds */
+	Oid before;        /* rows and their histories so far, or InvalidOid */
+	const char *after; /* the table to make; qualified, quoted */
+	int64 release;     /* its number */
+	bool *none;        /* becomes true: nobody else can be held back, and there is no release */
+
+	/* what comes of it */
+	int64 persons; /* held back, or waiting */
+	int64 oldest;  /* releases for which somebody has been, this one among them; 0: nobody is */
+
+	/* of all rounds */
+	Snapshot snapshot;
+	int round;
+	int64 rows;        /* of the source */
+	char *columns;     /* of the source, quoted: "a, b, c" */
+	char *before_name; /* NULL: there is none */
+	Oid original;      /* the source, */
+	char *original_name;
+	char *source; /* its private copy, */
+	Oid relid;
+	char *ended;   /* rows published last that it has not, */
+	char *waiting; /* and new rows that are not shown yet */
+	char *outcome; /* what becomes of each row; NULL: not asked yet */
+} Histories;
+
+/* Columns of the private copy beside those of the source, HISTORY_ROW and HISTORY_PERSON. */
+#define COPY_KNOWN "kanon_known"     /* the row is one that was published */
+#define COPY_CHANGED "kanon_changed" /* but for what is kept of it */
+#define COPY_HELD "kanon_held"       /* it is as published last, not as in the source */
+#define COPY_UNIT "kanon_unit"       /* what is held back as one; NULL: nothing to hold */
+
+/* Rows that were published, as they were last: of `b`. */
+#define HISTORY_LATEST "b." HISTORY_PAST " IS NULL AND b." HISTORY_NUMBER " IS NOT NULL"
+
+#define EQ " OPERATOR(pg_catalog.=) "
+
+/* The active snapshot of a run's round: all rounds have that of the first. */
+extern void histories_snapshot(Request *request);
+
+/* The source becomes the private copy, with the row's number and the key behind what is kept. */
+extern void histories_stage(Run *run);
+
+/* The source is itself again, and the copy goes. */
+extern void histories_unstage(Run *run);
+
+/*
+ * The release that was solved, and staged, may be published: true.  Else some more are held back,
+ * and the copy is to be solved again.
+ */
+extern bool histories_settle(Run *run);
+
+/* There is no release of the copy as it is: all who can be are held back.  False: nobody can. */
+extern bool histories_hold_all(Run *run);
+
+/* The private table of what is published now. */
+extern void histories_keep(Run *run);
+
+/* Counts all of it again, from both private tables and the target. */
+extern void histories_verify(Run *run);
+
+/* ---- inside ---- */
+
+/* Runs a statement of these names and columns. */
+extern uint64 history_sql(const char *format, ...) pg_attribute_printf(1, 2);
+
+/* A hash of what is kept of a row of the table of before, `b`. */
+extern char *history_kept(const Source *source);
+
+/* "/mark/mark": hashes of the marks of a row that is not gone; NULL: no published column is one. */
+extern char *history_marks(const Source *source, const char *of);
+
+/* All columns of a row, or those that are kept, as one text. */
+extern char *history_text(const SourceColumn *columns, int n, const char *of);
+
+/*
+ * Of labelled rows, (label bigint, and the columns that rules look at): the labels whose rows break the rules,
+ * as text for a query: "1, 2"; NULL: none does.
+ */
+extern char *histories_break_rules(Run *run, const char *labelled);
+
+/* The columns of the source that are copied, each once: one may be kept and looked at by rules. */
+extern SourceColumn *history_columns(const Source *source, int *n);
+
+/* The rows as they were published, or what has none. */
+extern const char *history_before(const Histories *histories);
+
+/* The columns that rules look at, of `of`: ", x.a, x.b". */
+extern char *history_ruled(const Source *source, const char *of);
+extern bool history_has_rules(const Run *run);
+
+/*
+ * The flag that a night with fewer than k rows or persons sets: its release is held, as persons wait or have left and
+ * may come back.  NULL: such a night fails.
+ */
+extern bool *history_held(const Run *run);
+
+/* A table with a name of its own; its name, in memory that outlives the rounds. */
+extern char *history_table(const Run *run, const char *what);
+extern Oid history_oid(const char *name);
 
 #endif

@@ -2,7 +2,7 @@
  * tables.c: rows of kanon's own tables, put there without a query.
  */
 #include "compat.h"
-#include "run/tables.h"
+#include "run/record.h"
 
 #include "access/htup_details.h"
 #include "access/table.h"

@@ -7,9 +7,9 @@
 #include "host/catalog.h"
 #include "rows/cell_values.h"
 #include "rows/verify.h"
-#include "run/args.h"
-#include "hierarchies/hierarchy_lines.h"
-#include "rows/bulk.h"
+#include "run/request.h"
+#include "hierarchies/hierarchy.h"
+#include "rows/target.h"
 
 #include "access/table.h"
 #include "catalog/pg_collation.h"

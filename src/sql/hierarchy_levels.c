@@ -3,7 +3,7 @@
  * levels of a builder (read/builder.h) as a table.
  */
 #include "compat.h"
-#include "run/args.h"
+#include "run/request.h"
 #include "sql/hierarchy_build.h"
 
 #include "catalog/pg_type.h"

@@ -2,7 +2,7 @@
  * privacy_rule.c: kanon_distinct_l() and its like: a privacy rule as a JSON object.
  */
 #include "compat.h"
-#include "run/args.h"
+#include "run/request.h"
 #include "run/privacy.h"
 
 #include "catalog/pg_type.h"

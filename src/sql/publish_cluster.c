@@ -3,7 +3,7 @@
  * that sums up comes back.
  */
 #include "compat.h"
-#include "run/sql_call.h"
+#include "run/run.h"
 
 #include <math.h>
 

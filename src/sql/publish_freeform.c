@@ -3,8 +3,7 @@
  * sums up comes back.
  */
 #include "compat.h"
-#include "run/model_freeform.h"
-#include "run/sql_call.h"
+#include "run/run.h"
 
 #include <math.h>
 

@@ -3,9 +3,8 @@
  * to the same levels, and the node chosen, or all of them, comes back.
  */
 #include "compat.h"
-#include "rows/pattern_text.h"
-#include "run/models.h"
-#include "run/sql_call.h"
+#include "rows/cell_values.h"
+#include "run/run.h"
 
 PG_FUNCTION_INFO_V1(kanon_full_domain);
 

@@ -3,9 +3,9 @@
  * published, and the patterns that were used come back.
  */
 #include "compat.h"
-#include "rows/pattern_text.h"
+#include "rows/cell_values.h"
 #include "run/on_disk_types.h"
-#include "run/sql_call.h"
+#include "run/run.h"
 
 PG_FUNCTION_INFO_V1(kanon_pattern_guided);
 PG_FUNCTION_INFO_V1(kanon_pattern_clustering);

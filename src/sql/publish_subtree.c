@@ -4,7 +4,7 @@
  */
 #include "compat.h"
 #include "host/catalog.h"
-#include "run/sql_call.h"
+#include "run/run.h"
 #include "rows/cell_values.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "host/lines.h"
-#include "host/trust.h"
 
 #include "utils/builtins.h"
 #include "utils/jsonb.h"

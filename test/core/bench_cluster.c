@@ -22,7 +22,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cluster/cluster.h"
+#include "cluster/clustering.h"
 #include "fixture.h"
 
 static double

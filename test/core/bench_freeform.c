@@ -20,9 +20,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "cluster/cluster.h"
+#include "cluster/clustering.h"
 #include "fixture.h"
-#include "freeform/graph.h"
+#include "freeform/freeform_work.h"
 
 static double
 processor_seconds(void)

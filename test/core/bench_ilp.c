@@ -16,7 +16,7 @@
 #include <sys/resource.h>
 
 #include "fixture.h"
-#include "pattern/exact/ilp.h"
+#include "pattern/exact/exact.h"
 #include "pattern/improve/improve.h"
 #include "diverse.h"
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "pattern/program/instances.h"
+#include "pattern/program/program_model.h"
 
 int
 exact_cases(int number)

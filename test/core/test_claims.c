@@ -13,7 +13,7 @@
 
 #include "diverse.h"
 #include "exact.h"
-#include "pattern/program/instances.h"
+#include "pattern/program/program_model.h"
 
 typedef struct Answer
 {

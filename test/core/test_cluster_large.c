@@ -9,9 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cluster/cluster.h"
+#include "cluster/clustering.h"
 #include "cluster/matching.h"
-#include "cluster/penalty.h"
 #include "exact.h"
 
 static KanonClusterShow suppress[KANON_MAX_COLUMNS];

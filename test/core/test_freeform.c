@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "freeform/graph.h"
+#include "freeform/freeform_work.h"
 #include "unclassed.h"
 #include "util/pace.h"
 

@@ -9,11 +9,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "freeform/graph.h"
+#include "freeform/freeform_work.h"
 #include "unclassed.h"
-#include "privacy/allowed.h"
-#include "model/mask.h"
-#include "model/shown.h"
+#include "privacy/rules.h"
+#include "model/model.h"
 #include "util/sort.h"
 
 /* What is done to a good graph, and what is said of it then. */

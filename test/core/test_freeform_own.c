@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "freeform/graph.h"
-#include "model/shown.h"
+#include "freeform/freeform_work.h"
+#include "model/model.h"
 #include "unclassed.h"
 
 /* ---- own ks ---- */

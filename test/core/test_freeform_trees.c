@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "freeform/graph.h"
-#include "model/mask.h"
+#include "freeform/freeform_work.h"
+#include "model/model.h"
 #include "unclassed.h"
 
 /* Do n row types agree in a column? */

@@ -12,7 +12,7 @@
 
 #include "diverse.h"
 #include "exact.h"
-#include "freeform/graph.h"
+#include "freeform/freeform_work.h"
 #include "unclassed.h"
 
 /* Values of the records that a row matches, one by one. */

@@ -11,12 +11,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "freeform/freeform_sets.h"
+#include "freeform/freeform_work.h"
 #include "exact.h"
 #include "unclassed.h"
-#include "privacy/allowed.h"
-#include "model/mask.h"
-#include "model/shown.h"
+#include "privacy/rules.h"
+#include "model/model.h"
 #include "util/sort.h"
 
 #define MOST_ROWS 40

@@ -14,12 +14,11 @@
 #include "exact.h"
 #include "fixture.h"
 #include "util/pace.h"
-#include "lattice/full_domain_block.h"
-#include "privacy/allowed.h"
-#include "model/mask.h"
+#include "lattice/lattice.h"
+#include "privacy/rules.h"
+#include "model/model.h"
 #include "util/sort.h"
 #include "privacy/population.h"
-#include "privacy/rules.h"
 
 /* ---- the definitions ---- */
 

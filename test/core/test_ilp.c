@@ -13,10 +13,8 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "pattern/program/cutting_planes.h"
-#include "pattern/program/flow.h"
+#include "pattern/program/bound.h"
 #include "pattern/program/glpk.h"
-#include "pattern/program/glpk_guard.h"
 
 #define MAX_LIST 12
 

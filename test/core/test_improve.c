@@ -11,7 +11,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "cluster/cluster.h"
+#include "cluster/clustering.h"
 #include "diverse.h"
 #include "exact.h"
 #include "pattern/improve/improve.h"

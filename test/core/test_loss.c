@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "model/measure.h"
+#include "model/model.h"
 
 static bool
 close_to(double a, double b)

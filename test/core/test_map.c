@@ -10,10 +10,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cluster/cluster.h"
+#include "cluster/clustering.h"
 #include "diverse.h"
 #include "fixture.h"
-#include "model/shown.h"
+#include "model/model.h"
 #include "privacy/population.h"
 
 enum

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "pattern/program/instances.h"
+#include "pattern/program/program_model.h"
 
 /* A problem without rows: columns with these distinct counts. */
 typedef struct Bare

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "pattern/exact/groups.h"
+#include "pattern/exact/exact.h"
 #include "util/pace.h"
 
 #define MAX_ROWS 11

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cluster/cluster.h"
-#include "freeform/graph.h"
+#include "cluster/clustering.h"
+#include "freeform/freeform_work.h"
 #include "exact.h"
 #include "unclassed.h"
 

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cluster/cluster.h"
+#include "cluster/clustering.h"
 #include "diverse.h"
 #include "fixture.h"
-#include "model/mask.h"
-#include "release/repair.h"
+#include "model/model.h"
+#include "release/release.h"
 #include "util/pace.h"
 
 #define MOST_ROWS 1024

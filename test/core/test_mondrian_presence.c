@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cluster/cluster.h"
+#include "cluster/clustering.h"
 #include "fixture.h"
 #include "privacy/population.h"
 

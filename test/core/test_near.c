@@ -9,12 +9,12 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cluster/cluster.h"
+#include "cluster/clustering.h"
 #include "diverse.h"
 #include "fixture.h"
 #include "lattice/full_domain.h"
-#include "model/mask.h"
-#include "privacy/allowed.h"
+#include "model/model.h"
+#include "privacy/rules.h"
 #include "subtree/subtree.h"
 
 /* How each family solves. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "noise/points.h"
+#include "noise/noise.h"
 #include "fixture.h"
 
 static uint64_t

@@ -11,8 +11,8 @@
 
 #include "diverse.h"
 #include "plain.h"
-#include "cluster/cluster.h"
-#include "pattern/exact/ilp.h"
+#include "cluster/clustering.h"
+#include "pattern/exact/exact.h"
 #include "util/pace.h"
 
 /* With at least one quasi-identifier and one column beside it; no persons that are counted in millions. */

@@ -11,9 +11,9 @@
 
 #include "diverse.h"
 #include "privacy/population.h"
-#include "privacy/allowed.h"
+#include "privacy/rules.h"
 #include "lattice/full_domain.h"
-#include "model/mask.h"
+#include "model/model.h"
 #include "util/sort.h"
 
 /* ---- populations ---- */

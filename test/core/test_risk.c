@@ -10,10 +10,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "privacy/diversity.h"
-#include "privacy/individual_risk.h"
-#include "privacy/subsets.h"
-#include "privacy/uniques.h"
+#include "privacy/rules.h"
 
 #define MOST_VALUES 40
 #define HEIGHT 4

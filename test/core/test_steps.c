@@ -13,8 +13,6 @@
 
 #include "exact.h"
 #include "pattern/program/bound.h"
-#include "pattern/program/cutting_planes.h"
-#include "pattern/program/flow.h"
 #include "pattern/search/search.h"
 
 /* What all steps need of a table. */

@@ -13,7 +13,7 @@
 
 #include "diverse.h"
 #include "fixture.h"
-#include "privacy/allowed.h"
+#include "privacy/rules.h"
 #include "privacy/population.h"
 #include "subtree/subtree.h"
 #include "util/pace.h"

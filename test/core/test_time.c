@@ -12,9 +12,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cluster/cluster.h"
+#include "cluster/clustering.h"
 #include "exact.h"
-#include "freeform/graph.h"
+#include "freeform/freeform_work.h"
 #include "subtree/subtree.h"
 #include "itemsets/transactions.h"
 #include "unclassed.h"

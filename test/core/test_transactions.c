@@ -11,8 +11,6 @@
 
 #include "fixture.h"
 #include "util/pace.h"
-#include "itemsets/hit.h"
-#include "itemsets/suppress.h"
 #include "itemsets/transactions.h"
 
 #define TABLES 2000

@@ -13,7 +13,7 @@
 
 #include "fixture.h"
 #include "lattice/full_domain.h"
-#include "model/mask.h"
+#include "model/model.h"
 
 #define N KANON_MAX_COLUMNS
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "freeform/graph.h"
+#include "freeform/freeform_work.h"
 #include "unclassed.h"
 
 KanonProblem *

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cluster/penalty.h"
+#include "cluster/clustering.h"
 #include "util/vectors.h"
 
 #define NOBODY UINT32_MAX

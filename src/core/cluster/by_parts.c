@@ -15,9 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "cluster/cluster_cuts.h"
-#include "privacy/allowed.h"
-#include "release/problem_part.h"
+#include "cluster/cluster_patterns.h"
+#include "privacy/rules.h"
+#include "release/release.h"
 #include "util/sort.h"
 
 /* Times that clusters are taken apart, at most; after one that gains less than this, half as many, down to so few. */

@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "cluster/clustering.h"
-#include "privacy/allowed.h"
-#include "model/mask.h"
+#include "privacy/rules.h"
+#include "model/model.h"
 #include "util/pace.h"
 #include "util/sort.h"
-#include "model/shown.h"
 
 /* ---- quasi-identifiers ---- */
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cluster/cluster_cuts.h"
+#include "cluster/cluster_patterns.h"
 #include "util/random.h"
 #include "util/sort.h"
 

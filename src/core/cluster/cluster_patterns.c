@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cluster/cluster.h"
+#include "cluster/clustering.h"
 #include "cluster/cluster_patterns.h"
-#include "pattern/exact/exact_ruled.h"
+#include "pattern/exact/exact.h"
 #include "pattern/program/glpk.h"
 
 /* Row types of all instances together: 4 bytes each, and more where they are searched. */

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "cluster/cluster_patterns.h"
-#include "model/mask.h"
+#include "model/model.h"
 #include "util/hash.h"
 #include "util/heap.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cluster/clustering.h"
-#include "model/mask.h"
+#include "model/model.h"
 
 /* Share of the time allowed that the method takes, if it looks at the clock; mending has as long as the rest at least. */
 #define PLAIN_TIME 0.5

@@ -1,14 +1,81 @@
 /*
- * clustering.h: what the clusterings share among themselves.
+ * clustering.h: what clusterings share
  */
 #ifndef KANON_CLUSTERING_H
 #define KANON_CLUSTERING_H
 
-#include "cluster/cluster.h"
+#include "kanon.h"
 #include "util/pace.h"
-#include "privacy/allowed.h"
-#include "release/repair.h"
+#include "privacy/rules.h"
+#include "release/release.h"
 #include "util/scratch.h"
+#include "cluster/matching.h"
+
+/*
+ * ---- cluster.c: classes of any shape: the rows are partitioned or clustered, and a
+ * class shows what its members have in common.
+ *
+ * These solvers take the problem's row types, k, weights and residual (what to
+ * leave out is a choice of `forest` alone); its mask is every combination.
+ */
+
+/* How a class shows a quasi-identifier in which its members differ. */
+typedef enum KanonClusterShow
+{
+	KANON_CLUSTER_SUPPRESS,  /* not at all */
+	KANON_CLUSTER_HIERARCHY, /* by the lowest level on which they agree */
+	KANON_CLUSTER_RANGE,     /* by the least and the largest value; not at all beside NULL */
+	KANON_CLUSTER_SET        /* by all their values */
+} KanonClusterShow;
+
+struct KanonClusterOptions
+{
+	const KanonClusterShow *show; /* one per quasi-identifier (column of level 0) */
+	uint32_t partition_size;      /* row types of a part, at least; 0: the whole table is one */
+};
+
+/*
+ * What they promise (report): `lower_bound` is proven for the cost of every release
+ * with classes of at least k rows, and `cost` is at most `guarantee` times the
+ * least.  cost is the sum over the rows of what their class hides: of each
+ * quasi-identifier its weight, or the part of it that is up the hierarchy or within
+ * a range; rows left out count as hidden altogether.  Of `gather` it is the largest
+ * distance, in what a class of the two would hide, of a row from its class's centre.
+ */
+extern KanonStatus kanon_solve_mondrian(const KanonProblem *problem, KanonRelease *release,
+										KanonReport *report);
+extern KanonStatus kanon_solve_mondrian_relaxed(const KanonProblem *problem, KanonRelease *release,
+												KanonReport *report);
+extern KanonStatus kanon_solve_forest(const KanonProblem *problem, KanonRelease *release,
+									  KanonReport *report);
+extern KanonStatus kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release,
+										 KanonReport *report);
+extern KanonStatus kanon_solve_top_down(const KanonProblem *problem, KanonRelease *release,
+										KanonReport *report);
+extern KanonStatus kanon_solve_gather(const KanonProblem *problem, KanonRelease *release,
+									  KanonReport *report);
+
+/* k = 2 and k = 3 only (else KANON_TOO_LARGE); KANON_UNAVAILABLE without LEMON. */
+extern KanonStatus kanon_solve_pairs(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
+extern KanonStatus kanon_solve_triples(const KanonProblem *problem, KanonRelease *release,
+									   KanonReport *report);
+
+/*
+ * cluster_near.c: a release near the one before.  Its classes stay together, and row types that are new
+ * join them, or one another; so a class may be merged, but is never divided.  Under rules about
+ * populations, and where that leads nowhere, the method's own release of the whole.
+ */
+extern KanonStatus kanon_cluster_near(const KanonProblem *problem, const KanonPrevious *previous,
+									  KanonSolve solve, KanonRelease *release, KanonReport *report);
+
+/*
+ * cluster_patterns.c: pattern clustering (kanon.h), exact without GLPK: every choice of classes, or
+ * of those that the row types have which lose something.  KANON_TOO_LARGE beyond a million.
+ */
+extern KanonStatus kanon_solve_pattern_clustering_fpt(const KanonProblem *problem, KanonRelease *release,
+													  KanonReport *report);
+
+/* ---- clustering: what the clusterings share among themselves ---- */
 
 /* A quasi-identifier, over its columns (one per level). */
 typedef struct ClusterQi
@@ -59,7 +126,7 @@ typedef KanonParts ClusterParts;
 /*
  * The partition becomes the release: each class shows what its members have in
  * common.  parts is empty afterwards, whatever the status.  report->cost is what
- * the classes hide (cluster.h), rows left out counting as hidden altogether.
+ * the classes hide (clustering.h), rows left out counting as hidden altogether.
  */
 extern KanonStatus cluster_conclude(const ClusterLayout *layout, ClusterParts *parts, KanonRelease *release,
 									KanonReport *report);
@@ -181,5 +248,257 @@ typedef struct SpaceNear
  */
 extern uint32_t space_nearest(const ClusterSpace *space, const int64_t *rows, uint32_t from, uint32_t most,
 							  int64_t wanted, SpaceNear *nearest);
+
+/*
+ * ---- penalty.c: the normalized certainty penalty of groups of rows, for the methods
+ * that go by it.
+ */
+
+/* Sets of columns with more values than this are taken for ranges of codes. */
+#define PENALTY_SET_WORDS 4
+
+typedef struct PenaltyAxis
+{
+	/* what each comparison of groups looks at comes first */
+	int hull;      /* its place in theirs */
+	bool plain;    /* any difference costs the weight */
+	double weight; /* of the quasi-identifier */
+	const ClusterQi *qi;
+	const KanonColumn *column; /* and its levels after it */
+	double *place;             /* a range: [distinct] of each code, NaN: no number */
+	double *share;             /* a hierarchy: penalty of each node, level by level */
+	size_t share_from[KANON_MAX_COLUMNS];
+	int words;     /* a set: of its bits; 0: by its range of codes */
+	int bits_from; /* in a group's bits */
+} PenaltyAxis;
+
+typedef struct Penalty
+{
+	const ClusterLayout *layout;
+	int naxes;
+	PenaltyAxis axis[KANON_MAX_QIS];
+	int ncolumns;
+	int nwords;  /* bits of a group, in words */
+	size_t size; /* bytes of a group */
+} Penalty;
+
+/* What a group of rows has in each column; its bits, if any, follow the hulls. */
+typedef struct PenaltyGroup
+{
+	int64_t rows;
+	double each;     /* penalty of a row */
+	uint32_t hull[]; /* [2 * ncolumns] least and largest code, then [nwords * 2] */
+} PenaltyGroup;
+
+/* In memory of the scratch, which must outlive it. */
+extern KanonStatus penalty_open(const ClusterLayout *layout, KanonScratch *scratch, KanonPace *pace,
+								Penalty *penalty);
+
+/* A group of some rows of one type. */
+extern void penalty_single(const Penalty *penalty, uint32_t type, int64_t rows, PenaltyGroup *group);
+
+/* Penalty of a row in the union, or any number above `limit` when it is above. */
+extern double penalty_union(const Penalty *penalty, const PenaltyGroup *a, const PenaltyGroup *b,
+							double limit);
+
+/* A group's bits, behind its hulls. */
+static inline uint64_t *
+penalty_bits(const Penalty *penalty, const PenaltyGroup *group)
+{
+	return (uint64_t *) (group->hull + 2 * penalty->ncolumns);
+}
+
+/* a becomes the union. */
+extern void penalty_merge(const Penalty *penalty, PenaltyGroup *a, const PenaltyGroup *b);
+
+/* ---- penalty_many.c: of a group with many others, from below ---- */
+
+/* The weight of all quasi-identifiers; groups that are looked at together: a constant for compilers. */
+#define PENALTY_ONE (1 << 30)
+#define PENALTY_BLOCK 128
+
+typedef enum PenaltyBy
+{
+	PENALTY_BY_CODE,  /* whether it is the same */
+	PENALTY_BY_PLACE, /* how far apart the ends are */
+	PENALTY_BY_BITS   /* how many there are */
+} PenaltyBy;
+
+/* A thing that is compared: a level of a quasi-identifier, its range, or 32 of its values. */
+typedef struct PenaltyLine
+{
+	const PenaltyAxis *axis;
+	PenaltyBy by;
+	int number; /* among the axis's lines */
+	uint32_t weight;
+	uint32_t *place; /* [distinct] by place: of each code */
+	uint32_t *value; /* [room] of each group; by place the lower end */
+	uint32_t *high;  /* [room] by place the upper end */
+
+	/* of the group that is compared with all others */
+	uint32_t own;
+	uint32_t own_high;
+	uint32_t add; /* where one differs; by bits for each value */
+} PenaltyLine;
+
+typedef struct PenaltyMany
+{
+	const Penalty *penalty;
+	KanonScratch *scratch;
+	double scale; /* makes PENALTY_ONE of the weight of all */
+	size_t room;
+	int nlines;
+	PenaltyLine *line;
+	int32_t *least; /* [room] out: the penalty of each union is not below */
+} PenaltyMany;
+
+/* For n groups, in memory of the scratch, which must outlive it. */
+extern KanonStatus penalty_many_open(const Penalty *penalty, size_t n, KanonScratch *scratch,
+									 PenaltyMany *many);
+
+/* One of them is this. */
+extern void penalty_many_put(PenaltyMany *many, uint32_t at, const PenaltyGroup *group);
+
+/* Fills many->least for the first n; its work is returned for kanon_stop. */
+extern uint64_t penalty_many(PenaltyMany *many, uint32_t n, const PenaltyGroup *group);
+
+/* Rows of one type, as a member of a group. */
+typedef struct PenaltyMember
+{
+	uint32_t type;
+	int64_t rows;
+	double nearer; /* to one end of the group than to the other */
+} PenaltyMember;
+
+/*
+ * Divides as long as it helps, and adds the parts as clusters.  members and
+ * scratch have room for 2n: each member that becomes two fills a part up to k
+ * rows, which is not divided any more, and where there is one that did not.
+ */
+extern KanonStatus penalty_divide_all(const Penalty *penalty, KanonPace *pace, PenaltyMember *members,
+									  size_t n, PenaltyMember *scratch, ClusterParts *parts);
+
+/*
+ * ---- factor.c: what `pairs` and `triples` have in common: a factor of least weight
+ * of the complete graph over the rows, found without the complete graph.
+ */
+
+#define FACTOR_NOBODY UINT32_MAX
+
+/* Nodes are fewer than two to the power of this. */
+#define FACTOR_DOUBLED 32
+
+/* Two types whose rows may be joined. */
+typedef struct FactorPair
+{
+	uint32_t a;
+	uint32_t b; /* > a */
+	uint32_t cost;
+} FactorPair;
+
+/* An edge of the factor between two vertices. */
+typedef struct FactorLink
+{
+	uint32_t a;
+	uint32_t b;
+} FactorLink;
+
+typedef struct Factor
+{
+	const KanonProblem *problem;
+	KanonEnv *env;
+	KanonScratch scratch;
+	KanonScratch round; /* of a round */
+	ClusterLayout layout;
+	ClusterSpace space;
+	KanonPace pace;
+	double deadline;
+
+	/*
+	 * Types with method->enough rows need no others (hubs): theirs are classes as they are,
+	 * and others may be joined to them, as many as there are copies.  Where these do not
+	 * do, a type is a hub no more.
+	 */
+	uint32_t *copies; /* [ntypes] of a hub now; 0 for the other types */
+	bool *grown;      /* [ntypes] in this round */
+	bool capped;      /* a hub would have had use for more copies than it may have */
+
+	FactorPair *pair; /* candidates */
+	size_t npairs;
+	size_t pair_room;
+	size_t *slot; /* [nslots] hash table of the candidates; SIZE_MAX: empty */
+	size_t nslots;
+	double near_bound; /* proven by the distances to the k-1 nearest rows */
+
+	/* the graph of a round */
+	uint32_t nnodes;
+	bool *must;
+	MatchEdge *edge;
+	size_t nedges;
+	size_t edge_room;
+	size_t *used;
+	int64_t *price;
+	uint32_t *place;
+	int64_t *shared;
+	uint32_t *node; /* [ntypes] first node of a type's vertices */
+
+	/*
+	 * What the blossoms are worth that hold all nodes of two types (matching.h): the types'
+	 * nodes in their places, the least of what is shared from one to the next, and that over
+	 * 2, 4, ... of them.
+	 */
+	uint32_t nown;                  /* nodes of types: they come before those of edges */
+	uint32_t (*span)[2];            /* [ntypes] the first and the last of its nodes */
+	int64_t *least[FACTOR_DOUBLED]; /* [nown]; NULL where so many are not there */
+
+	/* dual prices of the types: of what must be joined, of what may be; INT64_MIN / 4: neither */
+	int64_t *must_price; /* [ntypes] */
+	int64_t *may_price;
+
+	/* the best factor so far, between vertices as the method numbers them */
+	FactorLink *link;
+	size_t nlinks;
+	double weight; /* of the factor, in distances */
+	bool complete; /* every row has its edges */
+	bool exact;    /* it is of least weight */
+
+	const struct FactorMethod *method;
+} Factor;
+
+#define FACTOR_NO_PRICE (INT64_MIN / 4)
+
+/*
+ * A method: how its factor is a matching, what clusters it makes, and what is
+ * proven of them.
+ */
+typedef struct FactorMethod
+{
+	const char *phase;
+	int64_t k;
+	int64_t enough; /* rows of a hub */
+	bool spare;     /* a hub could take more than most_copies, but not here */
+	uint32_t (*most_copies)(const Factor *factor, uint32_t type);
+	KanonStatus (*build)(Factor *factor);
+	KanonStatus (*read)(Factor *factor); /* links, weight and prices */
+	KanonStatus (*cluster)(Factor *factor, ClusterParts *parts);
+	double guarantee[2]; /* of the clusters; [1] where space.halves holds */
+	double bound[2];     /* least cost by the weight of the factor */
+} FactorMethod;
+
+/* True if a type is a hub. */
+static inline bool
+factor_hub(const Factor *factor, uint32_t type)
+{
+	return factor->problem->rows[type] >= factor->method->enough;
+}
+
+extern KanonStatus factor_solve(const FactorMethod *method, const KanonProblem *problem,
+								KanonRelease *release, KanonReport *report);
+
+/* For build: an edge between nodes. */
+extern bool factor_edge(Factor *factor, uint32_t a, uint32_t b, uint32_t cost);
+
+/* For read: an edge of the factor. */
+extern void factor_link(Factor *factor, uint32_t a, uint32_t b, uint32_t cost);
 
 #endif

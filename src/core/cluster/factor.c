@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cluster/factor.h"
+#include "cluster/clustering.h"
 #include "util/hash.h"
 
 /* Candidates of a type at first, and at most so many more in a round. */

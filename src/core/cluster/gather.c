@@ -27,7 +27,7 @@
 #include <string.h>
 
 #include "cluster/clustering.h"
-#include "model/shown.h"
+#include "model/model.h"
 #include "privacy/rules.h"
 #include "util/pace.h"
 

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "cluster/clustering.h"
-#include "privacy/allowed.h"
+#include "privacy/rules.h"
 #include "util/pace.h"
 #include "util/sort.h"
 #include "util/scratch.h"

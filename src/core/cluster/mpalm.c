@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "cluster/mpalm.h"
-#include "privacy/allowed.h"
+#include "privacy/rules.h"
 #include "util/sort.h"
 
 #define NO_CHILD UINT32_MAX

@@ -29,7 +29,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cluster/factor.h"
+#include "cluster/clustering.h"
 
 static uint32_t
 most_copies(const Factor *f, uint32_t type)

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cluster/penalty.h"
+#include "cluster/clustering.h"
 #include "util/sort.h"
 
 static KanonStatus

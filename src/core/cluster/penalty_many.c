@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cluster/penalty.h"
+#include "cluster/clustering.h"
 #include "util/vectors.h"
 
 /* A line's code of a group that has several values. */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cluster/penalty.h"
+#include "cluster/clustering.h"
 
 static KanonStatus
 divide(const Penalty *penalty, KanonPace *pace, ClusterParts *parts)

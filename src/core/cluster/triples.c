@@ -37,7 +37,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cluster/factor.h"
+#include "cluster/clustering.h"
 
 /* From so many rows a type is a hub. */
 #define HUB_ROWS 8

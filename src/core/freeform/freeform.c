@@ -9,10 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "freeform/freeform_tree.h"
 #include "freeform/freeform_work.h"
-#include "model/mask.h"
-#include "model/measure.h"
+#include "model/model.h"
 #include "util/fault.h"
 #include "util/sort.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "freeform/freeform_work.h"
-#include "model/shown.h"
+#include "model/model.h"
 #include "util/sort.h"
 
 #define LEAF 8

@@ -21,8 +21,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "freeform/freeform_sets.h"
-#include "pattern/program/glpk_guard.h"
+#include "freeform/freeform_work.h"
+#include "pattern/program/glpk.h"
 
 /* Sets of k rows that there may be; most of them are passed over unseen. */
 #define MOST_SETS 1e8

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "freeform/freeform_tree.h"
 #include "freeform/freeform_work.h"
 #include "util/sort.h"
 

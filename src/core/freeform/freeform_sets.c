@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "freeform/freeform_sets.h"
+#include "freeform/freeform_work.h"
 #include "util/sort.h"
 
 /* Sets for which there is room at first. */

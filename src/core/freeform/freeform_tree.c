@@ -8,9 +8,8 @@
  */
 #include <math.h>
 
-#include "freeform/freeform_tree.h"
 #include "freeform/freeform_work.h"
-#include "model/measure.h"
+#include "model/model.h"
 #include "util/sort.h"
 
 /* ---- of the table ---- */

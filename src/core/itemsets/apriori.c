@@ -12,8 +12,7 @@
  */
 #include <stdio.h>
 
-#include "itemsets/item_cut.h"
-#include "itemsets/item_walk.h"
+#include "itemsets/transactions.h"
 
 typedef struct Pass
 {

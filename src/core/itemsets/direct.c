@@ -12,8 +12,7 @@
  */
 #include <stdio.h>
 
-#include "itemsets/item_cut.h"
-#include "itemsets/item_walk.h"
+#include "itemsets/transactions.h"
 
 /* The part of the phase that the walk through all sets of items and nodes takes. */
 #define WALK_SHARE 0.9

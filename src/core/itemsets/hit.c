@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "itemsets/hit.h"
 #include "itemsets/transactions.h"
 #include "util/hash.h"
 

@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "itemsets/item_control.h"
-#include "itemsets/item_walk.h"
+#include "itemsets/transactions.h"
 
 KanonStatus
 kanon_control_open(KanonControl *control, const KanonTransactions *problem, KanonReport *report)

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "itemsets/item_cut.h"
+#include "itemsets/transactions.h"
 
 /* What showing v costs, in units of 1 / (items times occurrences) of NCP. */
 static int64_t

@@ -1,8 +1,7 @@
 /*
  * item_cut_fix.c: raising a cut for one rare set, and lowering it where it may be lower.
  */
-#include "itemsets/item_cut.h"
-#include "itemsets/item_walk.h"
+#include "itemsets/transactions.h"
 
 /* Combinations of ancestors that are tried for one set; beyond, it is raised step by step. */
 #ifndef KANON_FIX_MOST

@@ -3,8 +3,7 @@
  */
 #include <stdio.h>
 
-#include "itemsets/item_cut.h"
-#include "itemsets/item_walk.h"
+#include "itemsets/transactions.h"
 #include "util/sort.h"
 
 /* Sorts a row and takes doubles out; what is left. */

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "itemsets/item_walk.h"
+#include "itemsets/transactions.h"
 #include "util/sort.h"
 #include "util/scratch.h"
 

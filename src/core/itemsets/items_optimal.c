@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "itemsets/item_cut.h"
-#include "itemsets/item_walk.h"
+#include "itemsets/transactions.h"
 
 /* Nodes of the search, at most. */
 #ifndef KANON_OPTIMAL_NODES

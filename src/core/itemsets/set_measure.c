@@ -7,8 +7,7 @@
  */
 #include <string.h>
 
-#include "itemsets/item_cut.h"
-#include "itemsets/item_walk.h"
+#include "itemsets/transactions.h"
 
 /* Most frequent sets that are compared. */
 #define TOP 100

@@ -9,9 +9,7 @@
  * suppressed until none is left: minimal moles that it is in, by its occurrences.
  * Suppressing an item makes no new mole.
  */
-#include "itemsets/item_cut.h"
-#include "itemsets/suppress.h"
-#include "itemsets/item_walk.h"
+#include "itemsets/transactions.h"
 
 typedef struct Moles
 {

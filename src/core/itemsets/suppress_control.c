@@ -3,7 +3,7 @@
  * Karras, Raïssi and Tan, "rho-uncertainty: Inference-Proof Transaction
  * Anonymization", PVLDB 3, 2010.  What it does is in item_control.c.
  */
-#include "itemsets/item_control.h"
+#include "itemsets/transactions.h"
 
 KanonStatus
 kanon_recode_suppress_control(const KanonTransactions *problem, KanonRecoding *recoding, KanonReport *report)

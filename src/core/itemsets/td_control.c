@@ -13,7 +13,7 @@ instead of what is suppressed below them, where that gains.
  */
 #include <string.h>
 
-#include "itemsets/item_control.h"
+#include "itemsets/transactions.h"
 
 /* Shares of the phase: rules of the tops alone; nodes are split; nodes are restored. */
 #define SPLIT_FROM 0.2

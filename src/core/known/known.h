@@ -1,10 +1,14 @@
 /*
- * known.h: releases against somebody who knows few columns of a person.
+ * known.h: releases against somebody who knows few columns
  */
 #ifndef KANON_KNOWN_H
 #define KANON_KNOWN_H
 
 #include "rare/rare.h"
+#include "util/pace.h"
+#include "util/scratch.h"
+
+/* ---- known: releases against somebody who knows few columns of a person ---- */
 
 /*
  * Blanks cells until no combination that problem->known asks for is rare: greedily, then gives back what need not be
@@ -14,5 +18,130 @@
  */
 extern KanonStatus kanon_solve_known_greedy(const KanonProblem *problem, KanonRelease *release,
 											KanonReport *report);
+
+/* ---- shown_cells.c: which cells are blank, and how many rows show a combination ---- */
+
+/* The row types with a value. */
+typedef struct KanonValueShown
+{
+	uint32_t *type; /* [n] all of them, ascending */
+	uint32_t n;
+	uint64_t *shown; /* bits of those whose cell is not blank; NULL: they are few */
+} KanonValueShown;
+
+typedef struct KanonShownCells
+{
+	const KanonProblem *problem;
+	KanonScratch *scratch;
+	KanonPace *pace;
+	size_t words;
+	uint64_t **blank;        /* [ncolumns] */
+	KanonValueShown **value; /* [ncolumns][distinct] */
+} KanonShownCells;
+
+/* Cells without a value are blank, no other. */
+extern KanonStatus kanon_cells_open(KanonShownCells *cells);
+
+extern void kanon_cells_blank(KanonShownCells *cells, uint32_t type, int column);
+extern void kanon_cells_show(KanonShownCells *cells, uint32_t type, int column);
+
+/* Is the cell blank, whether it has a value or not? */
+static inline bool
+kanon_cells_is_blank(const KanonShownCells *cells, uint32_t type, int column)
+{
+	return (cells->blank[column][type / 64] >> type % 64 & 1) != 0;
+}
+
+/* Has it a value that is not shown? */
+static inline bool
+kanon_cells_hides(const KanonShownCells *cells, uint32_t type, int column)
+{
+	const KanonColumn *source = &cells->problem->columns[column];
+
+	return kanon_cells_is_blank(cells, type, column) &&
+		   !(source->has_null && source->code[type] == source->distinct - 1);
+}
+
+/*
+ * The rows that show what the row type has in these columns; no more are counted once there are `enough`.
+ * types (or NULL) takes the row types, [enough].
+ */
+extern int64_t kanon_cells_count(const KanonShownCells *cells, uint32_t type, const int *column, int ncolumns,
+								 int64_t enough, uint32_t *types, uint32_t *ntypes);
+
+/*
+ * Of the row types that show what one has in two columns the first ones: sets with these and further columns are mostly
+ * counted among them.
+ */
+#ifndef KANON_SAMPLED
+#define KANON_SAMPLED 128
+#endif
+
+typedef struct KanonSample
+{
+	uint32_t type[KANON_SAMPLED];
+	uint32_t n;
+	bool all; /* there are no others */
+} KanonSample;
+
+/* The same number, and the sample; `enough` is at most KANON_SAMPLED, else there is none. */
+extern int64_t kanon_cells_sample(const KanonShownCells *cells, uint32_t type, const int *column,
+								  int64_t enough, KanonSample *sample);
+
+/* As kanon_cells_count, of columns of which the first two are the sample's. */
+extern int64_t kanon_cells_count_more(const KanonShownCells *cells, const KanonSample *sample, uint32_t type,
+									  const int *column, int ncolumns, int64_t enough, uint32_t *types,
+									  uint32_t *ntypes);
+
+/* ---- known_release.c: a release that shows what is not blank ---- */
+
+/* Row types that show the same are a class.  Whatever the status, the release is the caller's to free. */
+extern KanonStatus kanon_known_release(const KanonShownCells *cells, KanonRelease *release,
+									   KanonReport *report);
+
+/* ---- rare_list.c: for each row type, the sets of columns in which its combination is rare ---- */
+
+/* Columns of a set that is listed, at most. */
+#define KANON_LISTED_MOST 16
+
+typedef struct KanonListedSet
+{
+	uint8_t ncolumns;
+	uint8_t column[KANON_LISTED_MOST];
+} KanonListedSet;
+
+typedef struct KanonListPart KanonListPart;
+
+typedef struct KanonRareList
+{
+	KanonScratch scratch; /* all of it, but for what is by row type */
+	uint32_t *first;      /* [ntypes] parts; 0: none */
+	uint32_t *last;       /* [ntypes] number of the set that was added last */
+	KanonListPart **block;
+	size_t nblocks, room;
+	uint32_t nparts;
+	KanonListedSet *set;
+	size_t nsets, set_room;
+} KanonRareList;
+
+extern KanonStatus kanon_list_open(KanonRareList *list, const KanonProblem *problem, KanonScratch *scratch);
+
+/* The same set as the last one keeps its number. */
+extern bool kanon_list_set(KanonRareList *list, const int *column, int ncolumns);
+
+/* The row type's combination in that set; false: there is no more room. */
+extern bool kanon_list_add(KanonRareList *list, uint32_t type);
+
+static inline bool
+kanon_list_is_empty(const KanonRareList *list)
+{
+	return list->nparts <= 1;
+}
+
+/* The sets of a row type into sets[room]; how many there are. */
+extern size_t kanon_list_read(const KanonRareList *list, uint32_t type, uint32_t *sets, size_t room);
+
+/* Forgets all of it, and gives the memory back. */
+extern void kanon_list_clear(KanonRareList *list, const KanonProblem *problem);
 
 #endif

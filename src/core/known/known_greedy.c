@@ -14,8 +14,6 @@
 #include <string.h>
 
 #include "known/known.h"
-#include "known/known_release.h"
-#include "known/rare_list.h"
 #include "util/fault.h"
 
 #ifndef SET_WORK

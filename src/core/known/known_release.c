@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "known/known_release.h"
+#include "known/known.h"
 
 KanonStatus
 kanon_known_release(const KanonShownCells *cells, KanonRelease *release, KanonReport *report)

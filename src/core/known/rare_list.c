@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "known/rare_list.h"
+#include "known/known.h"
 
 /* Bytes of a row type; the newest part comes first, and holds a whole number of entries. */
 #define PART_BYTES 27

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "known/shown_cells.h"
+#include "known/known.h"
 
 /* Row types of a value in a column, by the value. */
 static KanonStatus

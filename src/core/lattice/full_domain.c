@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "lattice/lattice.h"
-#include "privacy/allowed.h"
+#include "privacy/rules.h"
 #include "privacy/population.h"
-#include "model/mask.h"
+#include "model/model.h"
 #include "util/scratch.h"
 
 const char *const kanon_metric_names[] = {

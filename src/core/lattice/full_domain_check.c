@@ -14,8 +14,8 @@
  */
 #include <string.h>
 
-#include "lattice/full_domain_block.h"
-#include "privacy/allowed.h"
+#include "lattice/lattice.h"
+#include "privacy/rules.h"
 
 /* ---- history ---- */
 

@@ -50,7 +50,7 @@
 #include <string.h>
 
 #include "lattice/lattice.h"
-#include "privacy/allowed.h"
+#include "privacy/rules.h"
 #include "util/scratch.h"
 
 /* Entropies are less than this many bits. */

@@ -10,9 +10,8 @@
 #include <string.h>
 
 #include "lattice/lattice.h"
-#include "privacy/allowed.h"
-#include "release/follow.h"
-#include "release/problem_part.h"
+#include "privacy/rules.h"
+#include "release/release.h"
 
 typedef struct Near
 {

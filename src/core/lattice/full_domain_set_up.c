@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lattice/full_domain_block.h"
-#include "privacy/allowed.h"
-#include "release/merged_rows.h"
-#include "release/repair.h"
+#include "lattice/lattice.h"
+#include "privacy/rules.h"
+#include "release/release.h"
 
 /* Room for remembered groups: so many times the row types, but not more than this many bytes or once these. */
 #define ARENA_SHARE 16

@@ -16,7 +16,7 @@
  * node so far is the answer, and what is still open says how good another could be.
  */
 #include "lattice/lattice.h"
-#include "model/mask.h"
+#include "model/model.h"
 #include "util/hash.h"
 
 /* A node that was checked and fulfils the rules. */

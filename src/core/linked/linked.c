@@ -1,7 +1,7 @@
 /*
  * linked.c: persons with their rows, class by class; see linked.h.
  */
-#include "linked/linked_class.h"
+#include "linked/linked.h"
 
 #include <string.h>
 

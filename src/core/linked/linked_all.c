@@ -6,7 +6,7 @@
  * paired in their order: all persons keep as many as the one who has fewest, and rows that are
  * paired show what they have in common.  What hangs on paired rows is paired in the same way.
  */
-#include "linked/linked_class.h"
+#include "linked/linked.h"
 #include "util/sort.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
  * whole class), or those who have it lose a row.  Merging loses no person of a combination, so
  * that what was frequent stays so; after rows were left out everything is counted again.
  */
-#include "linked/linked_class.h"
+#include "linked/linked.h"
 #include "util/hash.h"
 #include "util/sort.h"
 

@@ -11,7 +11,7 @@
  */
 #include <math.h>
 
-#include "model/mask.h"
+#include "model/model.h"
 #include "util/hash.h"
 #include "util/sort.h"
 

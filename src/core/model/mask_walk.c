@@ -2,7 +2,7 @@
  * mask_walk.c: the patterns that a mask allows: all of them in their order, or how
  * many there are.
  */
-#include "model/mask.h"
+#include "model/model.h"
 #include "util/pace.h"
 #include "util/sort.h"
 

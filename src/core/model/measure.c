@@ -10,10 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/mask.h"
-#include "model/measure.h"
+#include "model/model.h"
 #include "util/pace.h"
-#include "model/shown.h"
 
 typedef struct Measure
 {

@@ -49,8 +49,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/measure.h"
-#include "model/shown.h"
+#include "model/model.h"
 #include "util/pace.h"
 #include "util/sort.h"
 #include "util/scratch.h"

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "model/shown.h"
+#include "model/model.h"
 
 /* The codes of a range or a set. */
 static const uint32_t *

@@ -1,7 +1,7 @@
 /*
  * alpha_beta.c: tuples kept, and others added, by chance.
  */
-#include "noise/tuples.h"
+#include "noise/noise.h"
 #include "util/pace.h"
 
 #include <math.h>

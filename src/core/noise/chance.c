@@ -1,7 +1,7 @@
 /*
  * chance.c: draws of an exact probability, and noise made of them.
  */
-#include "noise/chance.h"
+#include "noise/noise.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /*
  * cross_training.c: each half of the rows says how much noise the other half gets.
  */
-#include "noise/points.h"
+#include "noise/noise.h"
 #include "util/pace.h"
 #include "util/scratch.h"
 #include "util/sort.h"

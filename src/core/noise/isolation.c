@@ -7,7 +7,7 @@
  * are farthest apart (J. H. Friedman, J. L. Bentley, R. A. Finkel, "An algorithm for finding best
  * matches in logarithmic expected time", TOMS 1977).
  */
-#include "noise/points.h"
+#include "noise/noise.h"
 #include "util/heap.h"
 #include "util/pace.h"
 

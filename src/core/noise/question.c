@@ -1,7 +1,7 @@
 /*
  * question.c: rows are tallied, and figures come out with noise.
  */
-#include "noise/question.h"
+#include "noise/noise.h"
 #include "util/pace.h"
 
 #include <math.h>

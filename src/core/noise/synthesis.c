@@ -1,7 +1,7 @@
 /*
  * synthesis.c: rows drawn from a noisy model of a table (Dirichlet-multinomial).
  */
-#include "noise/tuples.h"
+#include "noise/noise.h"
 #include "util/pace.h"
 
 #include <math.h>

@@ -26,7 +26,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "privacy/diversity.h"
+#include "privacy/rules.h"
 #include "util/scratch.h"
 
 struct KanonDiversityMeter

@@ -14,7 +14,7 @@
  */
 #include <math.h>
 
-#include "privacy/individual_risk.h"
+#include "privacy/rules.h"
 
 /* From so many rows on the expansion is taken. */
 #define MANY 1000

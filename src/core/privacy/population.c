@@ -38,8 +38,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/mask.h"
-#include "privacy/population_counted.h"
+#include "model/model.h"
+#include "privacy/population.h"
 #include "util/hash.h"
 #include "util/sort.h"
 

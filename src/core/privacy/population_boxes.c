@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "model/shown.h"
-#include "privacy/population_counted.h"
+#include "model/model.h"
+#include "privacy/population.h"
 
 /* Boxes that a row is compared with at a time: bits. */
 #define WORDS 8

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "privacy/population_counted.h"
+#include "privacy/population.h"
 
 /* The classes that show something, which come first; *rows of the one that shows nothing. */
 static KanonStatus

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "privacy/population_counted.h"
+#include "privacy/population.h"
 #include "util/hash.h"
 
 #define SHOWN(column, code) ((uint64_t) (column) << 32 | (code))

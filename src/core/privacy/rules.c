@@ -23,7 +23,7 @@
 #include "util/pace.h"
 #include "util/sort.h"
 #include "util/scratch.h"
-#include "model/shown.h"
+#include "model/model.h"
 
 /* Rows of a class that are alike for a rule. */
 typedef struct Member

@@ -16,7 +16,7 @@
  */
 #include <string.h>
 
-#include "privacy/subsets.h"
+#include "privacy/rules.h"
 #include "util/pace.h"
 #include "util/sort.h"
 #include "util/hash.h"

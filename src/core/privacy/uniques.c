@@ -24,7 +24,7 @@
  */
 #include <math.h>
 
-#include "privacy/uniques.h"
+#include "privacy/rules.h"
 
 /* Below this alpha is as good as 0 (Ewens), and differences of large terms would say nothing. */
 #define LEAST_ALPHA 1e-4

@@ -1,7 +1,7 @@
 /*
  * cover.c: the cheapest pattern of a mask that suppresses given columns.
  */
-#include "release/cover.h"
+#include "release/release.h"
 #include "util/hash.h"
 
 /* Answers that are remembered: a power of two. */

@@ -14,9 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "privacy/allowed.h"
-#include "release/cover.h"
-#include "release/fill.h"
+#include "privacy/rules.h"
+#include "release/release.h"
 #include "util/pace.h"
 
 /* Looks at a class for one row type and column, at most: more are not merged. */

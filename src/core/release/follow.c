@@ -2,7 +2,7 @@
  * follow.c: which class the rows of each class before are in, where row types are not divided but for
  * rows that were suppressed.
  */
-#include "release/follow.h"
+#include "release/release.h"
 
 void
 kanon_follow(const KanonProblem *problem, const KanonPrevious *previous, const KanonRelease *release)

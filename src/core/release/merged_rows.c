@@ -1,7 +1,7 @@
 /*
  * merged_rows.c: the rows of clusters that are merged, as rules look at them.
  */
-#include "release/merged_rows.h"
+#include "release/release.h"
 #include "util/hash.h"
 
 #define NOTHING UINT32_MAX

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/mask.h"
-#include "release/problem_part.h"
+#include "model/model.h"
+#include "release/release.h"
 
 typedef struct Partition
 {

@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "release/cover.h"
-#include "release/repair.h"
+#include "release/release.h"
 #include "util/hash.h"
 #include "util/pace.h"
 

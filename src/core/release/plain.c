@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "release/repair.h"
+#include "release/release.h"
 #include "util/pace.h"
 
 /* Do two row types of the whole have the same quasi-identifiers? */

@@ -1,7 +1,7 @@
 /*
  * problem_part.c: some rows of a problem as a problem of their own.
  */
-#include "release/problem_part.h"
+#include "release/release.h"
 
 /* A column of the whole as the part has it; false: the host wants to stop. */
 static bool

@@ -9,12 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/freeform_options.h"
-#include "privacy/allowed.h"
+#include "model/model.h"
+#include "privacy/rules.h"
 #include "privacy/population.h"
-#include "model/mask.h"
-#include "model/shown.h"
-#include "release/fill.h"
+#include "release/release.h"
 #include "util/pace.h"
 #include "util/sort.h"
 

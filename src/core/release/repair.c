@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "privacy/allowed.h"
-#include "release/mending.h"
+#include "privacy/rules.h"
+#include "release/release.h"
 
 /* Neighbours on either side that are looked at, and of these the best whose rows are. */
 #define NEIGHBOURS 1500

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "privacy/allowed.h"
-#include "release/mending.h"
+#include "privacy/rules.h"
+#include "release/release.h"
 #include "util/sort.h"
 
 /*

@@ -1,7 +1,7 @@
 /*
  * shown_classes.c: classes by what they show: which of them takes a row type.
  */
-#include "release/shown_classes.h"
+#include "release/release.h"
 #include "util/sort.h"
 
 static double

@@ -19,11 +19,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "privacy/allowed.h"
-#include "model/mask.h"
-#include "release/problem_part.h"
-#include "release/repair.h"
-#include "release/shown_classes.h"
+#include "privacy/rules.h"
+#include "model/model.h"
+#include "release/release.h"
 
 #define NONE UINT32_MAX
 

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "cluster/cluster.h"
-#include "freeform/graph.h"
+#include "cluster/clustering.h"
+#include "freeform/freeform_work.h"
 #include "itemsets/transactions.h"
 #include "known/known.h"
 #include "lattice/full_domain.h"

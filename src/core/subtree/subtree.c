@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/mask.h"
+#include "model/model.h"
 #include "privacy/rules.h"
-#include "release/follow.h"
-#include "subtree/subtree_cut.h"
+#include "release/release.h"
+#include "subtree/subtree.h"
 
 const char *const kanon_scheme_names[] = {"subtree", "sibling", NULL};
 

@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
-#include "model/mask.h"
-#include "privacy/allowed.h"
-#include "subtree/subtree_cut.h"
+#include "model/model.h"
+#include "privacy/rules.h"
+#include "subtree/subtree.h"
 
 /* ---- memory ---- */
 

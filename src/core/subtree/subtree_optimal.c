@@ -19,8 +19,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "privacy/allowed.h"
-#include "subtree/subtree_cut.h"
+#include "privacy/rules.h"
+#include "subtree/subtree.h"
 
 /* ---- what can be saved ---- */
 

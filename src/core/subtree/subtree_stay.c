@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "subtree/subtree_cut.h"
+#include "subtree/subtree.h"
 
 /* What a class of that pattern shows of a row type. */
 static uint32_t

@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "subtree/subtree_cut.h"
+#include "subtree/subtree.h"
 
 typedef struct Descent
 {

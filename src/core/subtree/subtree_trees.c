@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/measure.h"
-#include "subtree/subtree_cut.h"
+#include "model/model.h"
+#include "subtree/subtree.h"
 
 /* The parent of each code in a column; the nodes above are there, and *nchildren of them are counted. */
 static KanonStatus

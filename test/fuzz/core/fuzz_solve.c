@@ -11,8 +11,8 @@
 
 #include "fuzz.h"
 
-#include "cluster/cluster.h"
-#include "freeform/graph.h"
+#include "cluster/clustering.h"
+#include "freeform/freeform_work.h"
 #include "lattice/full_domain.h"
 
 #define MAX_ROWS 20

@@ -11,7 +11,7 @@
 #include <setjmp.h>
 
 #include "../../../src/host/excerpt.c"
-#include "host/nearest.h"
+#include "host/excerpt.h"
 #include "../../../src/rows/pattern_text.c"
 #include "../../../src/run/pattern_rules.c"
 

@@ -14,10 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pattern/exact/ilp.h"
-#include "pattern/exact/exact_ruled.h"
+#include "pattern/exact/exact.h"
 #include "pattern/program/bound.h"
-#include "release/repair.h"
+#include "release/release.h"
 #include "pattern/search/search.h"
 
 /* Row types of all instances together, at most, for ruin and recreate. */

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pattern/exact/exact_ruled.h"
-#include "privacy/allowed.h"
-#include "pattern/program/flow.h"
+#include "pattern/exact/exact.h"
+#include "privacy/rules.h"
+#include "pattern/program/bound.h"
 
 /* Sets of instances to try, at most. */
 #define MAX_SETS ((double) (1 << 20))

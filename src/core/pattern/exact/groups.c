@@ -24,9 +24,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pattern/exact/groups.h"
-#include "pattern/exact/exact_ruled.h"
-#include "privacy/allowed.h"
+#include "pattern/exact/exact.h"
+#include "privacy/rules.h"
 #include "util/hash.h"
 
 /* Less than a unit: on a grid the best partition of nudged costs is the best. */

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pattern/exact/groups.h"
-#include "pattern/program/glpk_guard.h"
+#include "pattern/exact/exact.h"
+#include "pattern/program/glpk.h"
 #include "util/sort.h"
 
 #ifdef HAVE_GLPK

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pattern/exact/groups.h"
+#include "pattern/exact/exact.h"
 
 typedef struct Search
 {

@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "pattern/exact/groups.h"
-#include "model/mask.h"
+#include "pattern/exact/exact.h"
+#include "model/model.h"
 #include "util/hash.h"
 
 /* Groups that a type is given in a round, of two and of three rows. */

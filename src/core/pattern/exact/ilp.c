@@ -13,11 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pattern/exact/ilp.h"
-#include "pattern/exact/exact_ruled.h"
-#include "privacy/allowed.h"
+#include "pattern/exact/exact.h"
+#include "privacy/rules.h"
 #include "pattern/program/bound.h"
-#include "pattern/program/flow.h"
 #include "pattern/program/glpk.h"
 
 /* Row types of all instances together, at most. */

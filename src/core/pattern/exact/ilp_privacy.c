@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pattern/exact/ilp.h"
-#include "pattern/exact/ilp_privacy.h"
-#include "pattern/program/flow.h"
-#include "privacy/allowed.h"
-#include "model/mask.h"
+#include "pattern/exact/exact.h"
+#include "pattern/program/bound.h"
+#include "privacy/rules.h"
+#include "model/model.h"
 
 #ifdef HAVE_GLPK
 #include <limits.h>

@@ -30,7 +30,7 @@
  */
 #include <math.h>
 
-#include "pattern/exact/ilp_privacy.h"
+#include "pattern/exact/exact.h"
 #include "privacy/rules.h"
 #include "util/sort.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pattern/exact/ilp.h"
+#include "pattern/exact/exact.h"
 #include "pattern/search/search.h"
 #include "pattern/program/bound.h"
 #include "pattern/program/glpk.h"

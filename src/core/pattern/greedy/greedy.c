@@ -18,9 +18,9 @@
 #include <string.h>
 
 #include "pattern/greedy/greedy.h"
-#include "privacy/allowed.h"
+#include "privacy/rules.h"
 #include "privacy/population.h"
-#include "release/fill.h"
+#include "release/release.h"
 #include "util/sort.h"
 
 /* Words that a batch's groups may take, or one per row type if that is more. */

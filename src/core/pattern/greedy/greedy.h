@@ -8,7 +8,7 @@
 #ifndef KANON_GREEDY_H
 #define KANON_GREEDY_H
 
-#include "model/mask.h"
+#include "model/model.h"
 #include "privacy/population.h"
 #include "util/pace.h"
 

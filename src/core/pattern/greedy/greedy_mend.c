@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "pattern/greedy/greedy.h"
-#include "release/repair.h"
+#include "release/release.h"
 
 /*
  * Under rules beyond k rows may be left that are too much alike for any class: those that they would need are taken.

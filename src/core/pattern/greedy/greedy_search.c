@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "pattern/greedy/greedy.h"
-#include "privacy/allowed.h"
-#include "release/repair.h"
+#include "privacy/rules.h"
+#include "release/release.h"
 
 /* Row types at least that set_order looks at, if there are so many. */
 #define ORDER_SAMPLE 4096

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "pattern/improve/improve.h"
-#include "pattern/exact/groups.h"
-#include "pattern/exact/exact_ruled.h"
+#include "pattern/exact/exact.h"
 
 /* Row types of all closed instances together, up to which a proof is likely. */
 #define FITS ((size_t) 400 * 1000)

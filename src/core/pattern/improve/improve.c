@@ -13,7 +13,6 @@
 #include "pattern/improve/improve.h"
 #include "pattern/search/search.h"
 #include "pattern/program/bound.h"
-#include "pattern/program/flow.h"
 
 /*
  * Row types of all instances together (ALL_PAIRS), at most; beyond, those that prices ask

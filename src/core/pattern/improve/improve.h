@@ -4,7 +4,7 @@
 #ifndef KANON_IMPROVE_H
 #define KANON_IMPROVE_H
 
-#include "pattern/exact/ilp.h"
+#include "pattern/exact/exact.h"
 #include "pattern/program/bound.h"
 
 /* kanon_solve_improve without the exact solver before it, with a start (or NULL) and a trace. */

@@ -1,10 +1,13 @@
 /*
- * bound.h: the lower bound: prices by Lagrangian relaxation, and what they rule out.
+ * bound.h: bounds of that program
  */
 #ifndef KANON_BOUND_H
 #define KANON_BOUND_H
 
 #include "pattern/program/program_model.h"
+#include "util/scratch.h"
+
+/* ---- bound.c: the lower bound: prices by Lagrangian relaxation, and what they rule out ---- */
 
 /* lagrange.c */
 typedef struct IlpPrices
@@ -110,5 +113,215 @@ extern KanonStatus ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff, ui
  */
 extern KanonStatus ilp_fixed_copy(const IlpModel *model, const IlpPrices *prices, double cutoff,
 								  IlpModel *copy, IlpList *fixed, KanonPace *pace);
+
+/* ---- cutting_planes.c: inequalities that a fractional solution violates ---- */
+
+/*
+ * sum over the instances f of missing * u_f - x_f(outside the types) is at most
+ * missing * classes, in every solution with whole u.
+ */
+typedef struct IlpCut
+{
+	size_t start; /* into IlpCuts.number: types, then instances */
+	uint32_t ntypes;
+	uint32_t ninstances;
+	int64_t rows; /* of the types */
+	int64_t missing;
+	int64_t classes;
+} IlpCut;
+
+typedef struct IlpCuts
+{
+	size_t n;
+	size_t room;
+	IlpCut *cut;
+	IlpList number;
+} IlpCuts;
+
+/* Cuts that a fractional solution violates: u[nf], x[pairs]. */
+extern KanonStatus ilp_cuts_find(const IlpModel *model, const double *u, const double *x, IlpCuts *cuts,
+								 KanonPace *pace);
+extern void ilp_cuts_free(KanonEnv *env, IlpCuts *cuts);
+
+/* ---- flow.c: the cheapest assignment of rows to classes, and releases made of it ---- */
+
+/*
+ * The cheapest assignment of all rows to the given classes: class f takes the
+ * types type[start[f]..start[f+1]) at cost[f] per row and needs `need[f]` rows
+ * (0: none).  Every type must have a class that takes it, or KANON_INFEASIBLE;
+ * also when some class cannot be filled.  Flows into *flows, by class then type.
+ */
+typedef struct IlpClasses
+{
+	uint32_t ntypes;
+	const int64_t *rows; /* [ntypes] */
+	uint32_t n;
+	size_t *start; /* [n + 1] */
+	uint32_t *type;
+	double *cost;
+	int64_t *need;
+} IlpClasses;
+
+extern KanonStatus kanon_flow_assign(KanonEnv *env, const IlpClasses *classes, double *cost,
+									 KanonFlow **flows, size_t *nflows, KanonPace *pace);
+
+/*
+ * The cheapest assignment to the classes open (all of which it fills); flows
+ * count classes in that order, then each type's fallback.
+ */
+extern KanonStatus ilp_assign(const IlpModel *model, const IlpList *open, double *cost, KanonFlow **flows,
+							  size_t *nflows, KanonPace *pace);
+
+/*
+ * The release that uses the instances listed, and suppresses fully what they
+ * do not take (see IlpRest).
+ */
+typedef enum IlpRest
+{
+	ILP_REST_ANY,   /* any number of fully suppressed rows */
+	ILP_REST_CLASS, /* at least k */
+	ILP_REST_NONE   /* none */
+} IlpRest;
+
+extern KanonStatus kanon_flow_release(const KanonProblem *problem, const KanonInstances *instances,
+									  const uint32_t *used, size_t nused, IlpRest rest, KanonRelease *release,
+									  double *cost, KanonPace *pace);
+
+/*
+ * The best solution found next to a solution u[nf] of the linear relaxation; *cost
+ * INFINITY: none.  Its instances (positions in the model) in *open, empty before.
+ */
+extern KanonStatus ilp_round(const IlpModel *model, const double *u, double *cost, IlpList *open,
+							 KanonPace *pace);
+
+/* offer.c: a solver's start (greedy) and end (the better release). */
+typedef struct IlpResult
+{
+	KanonRelease release;
+	double cost; /* in units; rows left out are priced as fully suppressed */
+} IlpResult;
+
+/*
+ * What the exact and the anytime solver begin with, for who calls both: all closed
+ * instances (start NULL: they are not there, all but the grid) and greedy's release.
+ */
+typedef struct IlpStart
+{
+	KanonInstances instances;
+	IlpResult greedy;
+} IlpStart;
+
+/* Greedy's release, or a copy of the start's (which may be NULL); cost INFINITY when it has none. */
+extern KanonStatus ilp_greedy(const KanonProblem *problem, const KanonInstances *grid, const IlpStart *start,
+							  IlpResult *result, KanonReport *report);
+
+/*
+ * The release that uses these instances, when it is better than *result, takes
+ * its place.  rest: what may be fully suppressed.  KANON_INFEASIBLE is not
+ * returned: *result stays.
+ */
+extern KanonStatus ilp_offer(const KanonProblem *problem, const KanonInstances *instances,
+							 const IlpList *used, IlpRest rest, IlpResult *result, KanonPace *pace);
+
+/* The same with the best that the problem allows to do with the rest. */
+extern KanonStatus ilp_offer_all(const KanonProblem *problem, const KanonInstances *instances,
+								 const IlpList *used, IlpResult *result, KanonPace *pace);
+
+/* Finishes: *release, and cost, lower_bound, proven of the report. */
+extern KanonStatus ilp_conclude(const KanonProblem *problem, const KanonInstances *grid, IlpResult *result,
+								double bound, KanonRelease *release, KanonReport *report);
+
+/*
+ * ---- tighten.c: the relaxation whose cuts have prices, shared by its two files: tighten.c
+ * (steps and cuts) and tighten_price.c (what L is at some prices).
+ */
+
+typedef struct Cut
+{
+	size_t start; /* into types */
+	uint32_t ntypes;
+	double missing;
+	double classes; /* that the rows of its types suffice for */
+	double nu;      /* price: the best, */
+	double trial;   /* and the one at hand */
+	double excess;  /* of the average solution: above 0 it is violated, */
+	double now;     /* and of the one at hand */
+} Cut;
+
+typedef struct Member
+{
+	uint32_t f;
+	uint32_t cut;
+} Member;
+
+/* The cuts, and which of them an instance is in. */
+typedef struct TightCuts
+{
+	Cut *cut;
+	size_t n;
+	size_t room;
+	uint32_t *types;
+	size_t ntypes;
+	size_t type_room;
+	Member *member;
+	size_t nmembers;
+	size_t member_room;
+	size_t *first; /* [nf + 1] into of */
+	uint32_t *of;  /* [nmembers] cuts */
+	size_t of_room;
+} TightCuts;
+
+typedef struct Tight
+{
+	KanonScratch scratch;
+	const IlpModel *whole;
+	const IlpModel *model; /* what matters of it */
+	const IlpBox *box;
+	KanonPace *pace;
+	int64_t work_end; /* of the pace, when it is enough */
+	double aim;
+	double length;
+	double share;
+	double best;   /* L of the part at the best prices */
+	double *y;     /* [m] these */
+	double *trial; /* [m] and those at hand */
+	double *slack; /* [m] rows that the average solution leaves, */
+	double *now;   /* [m] and the one at hand */
+	double *g;     /* [nf] */
+	double *whole_g;
+	/* the solution at hand */
+	uint32_t *open; /* [nf] */
+	uint32_t nopen;
+	double *rows;  /* [pairs] of the instance that was looked at last, and of the open ones */
+	size_t *taken; /* [pairs] where it is above 0 */
+	size_t ntaken;
+	/* the average: these times scale */
+	double scale;
+	double *u; /* [nf] */
+	double *x; /* [pairs] */
+	/* instances that may open soon */
+	uint32_t *active; /* [nf] */
+	uint32_t nactive;
+	TightCuts cuts;
+	uint32_t *part_of; /* [nf of the whole] or UINT32_MAX */
+	/* scratch */
+	IlpCandidate *cand; /* [m] */
+	size_t *at;         /* [m] place of a type in the instance at hand, */
+	uint32_t *stamp;    /* [m] which has it */
+	uint32_t *seen;     /* [nf] */
+	uint32_t asked;
+	uint32_t *users; /* [pairs] */
+} Tight;
+
+/* tighten_price.c */
+
+/* L of the active instances at the prices at hand, and its solution. */
+extern KanonStatus tight_try(Tight *t, double *value);
+
+/* L of the part at the best prices; the instances that may open soon are active from here on. */
+extern KanonStatus tight_activate(Tight *t);
+
+/* L of the whole at the best prices: what is proven, with the g that belong to it. */
+extern KanonStatus tight_prove(Tight *t, IlpPrices *prices);
 
 #endif

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pattern/program/cutting_planes.h"
+#include "pattern/program/bound.h"
 #include "util/scratch.h"
 
 /* Sets are grown by so many types. */

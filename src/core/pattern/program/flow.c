@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pattern/program/flow.h"
+#include "pattern/program/bound.h"
 #include "util/heap.h"
 #include "util/scratch.h"
 

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pattern/program/flow.h"
-#include "pattern/program/glpk_run.h"
+#include "pattern/program/bound.h"
+#include "pattern/program/glpk.h"
 #include "util/scratch.h"
 
 #ifdef HAVE_GLPK

@@ -6,7 +6,7 @@
  * solver that owns nothing; GLPK's environment, where all of its memory is, is
  * freed there on every way out.
  */
-#include "pattern/program/glpk_guard.h"
+#include "pattern/program/glpk.h"
 
 #ifdef HAVE_GLPK
 #include <float.h>

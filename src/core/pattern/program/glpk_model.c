@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "pattern/program/glpk_run.h"
+#include "pattern/program/glpk.h"
 
 #ifdef HAVE_GLPK
 

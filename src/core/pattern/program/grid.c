@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pattern/program/instances.h"
+#include "pattern/program/program_model.h"
 #include "util/scratch.h"
 #include "util/sort.h"
 

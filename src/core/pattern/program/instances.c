@@ -14,8 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/mask.h"
-#include "pattern/program/instances.h"
+#include "model/model.h"
+#include "pattern/program/program_model.h"
 #include "util/hash.h"
 #include "util/scratch.h"
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "privacy/allowed.h"
-#include "pattern/program/flow.h"
+#include "privacy/rules.h"
+#include "pattern/program/bound.h"
 #include "util/scratch.h"
 
 /* Classes of which one is closed when too few rows are left over. */

@@ -8,7 +8,7 @@
  */
 #include <math.h>
 
-#include "pattern/program/flow.h"
+#include "pattern/program/bound.h"
 #include "util/sort.h"
 
 /* Part from which an instance is more open than not. */

@@ -19,8 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pattern/program/cutting_planes.h"
-#include "pattern/program/tighten.h"
+#include "pattern/program/bound.h"
 
 /* How far prices may go, in units of the largest difference of two costs. */
 #define REACH 0.1

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pattern/program/tighten.h"
+#include "pattern/program/bound.h"
 
 /* Steps are taken on a share of the pairs (one in ACTIVE); reduced costs are sorted into BINS. */
 #define ACTIVE 3

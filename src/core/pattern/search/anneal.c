@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "pattern/search/search.h"
-#include "pattern/program/flow.h"
+#include "pattern/program/bound.h"
 
 /* How often rows are assigned anew in a search. */
 #define REASSIGN 20

@@ -13,7 +13,6 @@
 
 #include "pattern/search/search.h"
 #include "pattern/program/bound.h"
-#include "pattern/program/flow.h"
 #include "pattern/program/glpk.h"
 #include "util/sort.h"
 #include "util/scratch.h"

@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/shown.h"
-#include "privacy/allowed.h"
-#include "release/repair.h"
+#include "model/model.h"
+#include "privacy/rules.h"
+#include "release/release.h"
 #include "pattern/search/search.h"
 
 bool

@@ -1,12 +1,32 @@
 /*
- * groups.h: k = 2 as a partition of the rows into pairs and triples (groups.c).
+ * exact.h: exact solvers
  */
-#ifndef KANON_GROUPS_H
-#define KANON_GROUPS_H
+#ifndef KANON_EXACT_H
+#define KANON_EXACT_H
 
 #include <math.h>
 
-#include "pattern/program/flow.h"
+#include "privacy/rules.h"
+#include "pattern/program/bound.h"
+#include "pattern/program/glpk.h"
+#include "util/scratch.h"
+
+/* ---- exact_ruled.c: solvers that know k alone, under rules beyond k ---- */
+
+/* What is done beside mending what the solver finds of the plain problem (release/repair.h). */
+#define RULED_STRICT 1u /* it asks kanon_class_allowed, or its instances are those of program_model.h */
+#define RULED_SEARCH 2u /* the release is improved by ruin and recreate */
+#define RULED_EXACT 4u  /* linear rules: small models are solved exactly */
+#define RULED_ONCE 8u   /* pattern clustering: patterns are used up, and there is no rest */
+
+/*
+ * A release that keeps problem->privacy (not NULL).  The bound is that of the plain problem,
+ * or of an exact model; never worse than greedy, but for RULED_ONCE.
+ */
+extern KanonStatus ruled_solve(const KanonProblem *problem, KanonSolve solve, unsigned how,
+							   KanonRelease *release, KanonReport *report);
+
+/* ---- groups.c: k = 2 as a partition of the rows into pairs and triples (groups.c) ---- */
 
 /* Rounding: of whole costs; of reduced costs in GLPK, and in a sum. */
 #define GROUPS_EPS 1e-7
@@ -170,5 +190,126 @@ extern KanonStatus groups_odd_find(Groups *g, size_t *added);
 
 /* groups_lp.c: the best partition, or what is known of it when time is up. */
 extern KanonStatus groups_program(Groups *g);
+
+/* ---- ilp.c: solutions of least cost, with a proof ---- */
+
+typedef void (*IlpTrace)(int depth, const IlpModel *model, double cost, double bound, double cutoff);
+
+typedef struct IlpPlan
+{
+	KanonPace *pace;
+	KanonReport *report;
+	uint64_t seed;
+	double effort;     /* of the searches within */
+	double gap;        /* good enough, relative */
+	int64_t max_nodes; /* of branch and bound; 0: any number */
+	int64_t nodes;     /* out: done */
+	int64_t solves;    /* out: calls of GLPK */
+	IlpTrace trace;    /* tells a benchmark what goes on; may be NULL */
+} IlpPlan;
+
+typedef struct IlpAnswer
+{
+	double cost;
+	double bound;
+	IlpList open; /* instances used, by their id in the model */
+} IlpAnswer;
+
+/*
+ * A solution of least cost.  Only those of at most `cutoff` are searched for:
+ * when there is none, answer->bound is above it and answer some solution.  The
+ * model is used up.
+ */
+extern KanonStatus ilp_solve(IlpModel *model, double cutoff, IlpPlan *plan, IlpAnswer *answer);
+
+/* ilp.c: kanon_solve_ilp with at most max_nodes nodes (0: any), a start (or NULL) and a trace. */
+extern KanonStatus ilp_solve_limited(const KanonProblem *problem, const IlpStart *start,
+									 KanonRelease *release, KanonReport *report, int64_t max_nodes,
+									 IlpTrace trace);
+
+/*
+ * ilp_privacy.c: what costs less than *best under privacy rules that are linear takes its place; *bound is raised,
+ * to INFINITY when there is no release at all.  In so many nodes at most (0: any).  instances: of the
+ * problem's row types, all (but dominated ones where the rules are monotone).
+ * KANON_UNSUPPORTED: other rules.
+ */
+extern KanonStatus ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances,
+									 int64_t max_nodes, IlpResult *best, double *bound, int64_t *nodes,
+									 KanonReport *report);
+
+/*
+ * ---- ilp_privacy.c: the exact solver's model under privacy rules that are linear:
+ * ilp_privacy_model.c builds it, ilp_privacy.c solves it.
+ */
+
+#ifdef HAVE_GLPK
+#include <glpk.h>
+
+/* Entries of the matrix, at most. */
+#define ILP_PRIVACY_ENTRIES ((size_t) 20 * 1000 * 1000)
+
+/* A row or column of the model. */
+typedef struct IlpLine
+{
+	int type; /* GLP_LO, … */
+	double low;
+	double high;
+	double cost; /* of a column */
+	bool whole;
+} IlpLine;
+
+typedef struct IlpLines
+{
+	IlpLine *v; /* from 1 on */
+	size_t n;
+	size_t room;
+} IlpLines;
+
+typedef struct IlpPrivacy
+{
+	GlpkGuard guard;
+	const KanonProblem *problem;
+	const KanonInstances *instances;
+	KanonPace *pace;
+	KanonScratch memory;
+	IlpLines rows;
+	IlpLines columns;
+	int *entry_row; /* from 1 on */
+	int *entry_column;
+	double *entry;
+	size_t nentries;
+	size_t entries_room;
+	int first_x; /* column of the first pair; pairs as in instances, then the rest */
+
+	/* members of an instance at hand, by what a rule tells apart */
+	const uint32_t *types;
+	int x; /* column of the first */
+	uint32_t n;
+	uint32_t *order; /* [ntypes] places among the types */
+	uint32_t *scratch;
+	uint32_t *all; /* [ntypes] every type */
+
+	double cutoff;    /* solutions above do not count */
+	double *solution; /* [pairs] of the best solution */
+	bool found;
+	bool complete;
+	double root; /* the bound before branching */
+	double bound;
+	int64_t nodes;
+	int64_t max_nodes; /* 0: any number */
+	bool cancelled;
+	bool coarse; /* classes of many rows may have a larger share than the model knows: it proves nothing */
+} IlpPrivacy;
+
+/*
+ * Rows, columns and entries, from problem, instances, cutoff and the scratch arrays.
+ * no_memory, cancelled or too many entries: it is not complete.
+ */
+extern void ilp_privacy_build(IlpPrivacy *model);
+
+/* Pair p's row type; the last ntypes pairs are what is fully suppressed. */
+extern uint32_t ilp_privacy_type(const IlpPrivacy *model, size_t p);
+
+#endif /* HAVE_GLPK */
 
 #endif
