@@ -49,6 +49,35 @@ SELECT FROM masked('{"wage": {"microaggregate": 5}, "years": {"microaggregate": 
 SELECT abs(avg(o.wage) - avg(p.wage)) < 1e-6 AS mean, var_samp(o.wage) < var_samp(p.wage) AS variance, corr(o.wage, p.wage) > 0.9999 AS correlation FROM pay p JOIN out o USING (nr);
 SELECT (SELECT min(c) FROM (SELECT count(*) AS c FROM out GROUP BY wage) g) >= 5 AS wages, (SELECT min(c) FROM (SELECT count(*) AS c FROM out GROUP BY years) g) >= 10 AS years;
 
+-- noise of columns together has their covariances: by what was added, each correlation is that of the columns
+CREATE TABLE related AS SELECT nr, age, x, (3 * x + 40 * y)::numeric(12,3) AS sum, -x AS minus, y AS other FROM (SELECT i AS nr, i % 4 AS age, (i * 37 % 2003)::float8 AS x, (i * 1009 % 1999) / 10.0::float8 AS y FROM generate_series(1, 4000) AS i) v;
+CREATE FUNCTION masked_related(mask jsonb) RETURNS void LANGUAGE sql AS $$ SELECT FROM kanon_pattern_guided('related', 'related_out', '{age}', 5, keep => ARRAY['nr'] || ARRAY(SELECT jsonb_object_keys(mask))::name[], mask => mask, allow_identifying => ARRAY['nr'] || ARRAY(SELECT jsonb_object_keys(mask))::name[], replace => true) $$;
+SELECT FROM masked_related('{"x": {"noise": 0.2, "group": "money"}, "sum": {"noise": 0.2, "group": "money"}, "minus": {"noise": 0.4, "group": "money"}, "other": {"noise": 0.2}}');
+SELECT abs(stddev(o.x - r.x) / stddev(r.x) - 0.2) < 0.015 AS x, abs(stddev(o.sum - r.sum) / stddev(r.sum) - 0.2) < 0.015 AS sum, abs(stddev(o.minus - r.minus) / stddev(r.minus) - 0.4) < 0.03 AS minus,
+    abs(corr(o.x - r.x, o.sum - r.sum) - corr(r.x, r.sum)) < 0.05 AS together, corr(o.x - r.x, o.minus - r.minus) < -0.999999 AS follows, abs(corr(o.x - r.x, o.other - r.other)) < 0.09 AS alone,
+    abs(corr(o.x, o.sum) - corr(r.x, r.sum)) < 0.03 AS correlation FROM related r JOIN related_out o USING (nr);
+
+-- pram by a matrix: who is "two" becomes anything, nobody else does
+SELECT FROM masked('{"children": {"pram": {"none": {"none": 0.9, "one": 0.1}, "one": {"one": 1}, "two": {"none": 0.25, "one": 0.25, "two": 0.5}}}, "years": {"pram": {"0": {"0": 1}, "1": {"2": 1}, "2": {"1": 1}, "3": {"3": 1}}}}');
+SELECT FROM masked('{"children": {"pram": {"none": {"none": 0.9, "one": 0.1}, "one": {"one": 1}, "two": {"none": 0.25, "one": 0.25, "two": 0.5}}}}');
+SELECT p.children AS was, o.children AS is, abs(count(*)::float8 / sum(count(*)) OVER (PARTITION BY p.children) - CASE p.children WHEN 'none' THEN CASE o.children WHEN 'none' THEN 0.9 WHEN 'one' THEN 0.1 END WHEN 'one' THEN 1 ELSE CASE o.children WHEN 'two' THEN 0.5 ELSE 0.25 END END) < 0.12 AS chance
+FROM pay p JOIN out o USING (nr) GROUP BY 1, 2 ORDER BY 1, 2;
+
+-- MDAV by hand: the corner groups first, what is left between them
+CREATE TABLE corners AS SELECT row_number() OVER () AS nr, 1 AS age, x, y FROM (VALUES (0, 0), (0, 1), (1, 0), (100, 100), (100, 99), (99, 100), (50, 50), (50, 51), (51, 50)) AS v(x, y);
+SELECT FROM kanon_pattern_guided('corners', 'corners_out', '{age}', 2, keep => '{nr,x,y}', mask => '{"x": {"microaggregate": 3, "group": "place"}, "y": {"microaggregate": 3, "group": "place", "show": "median"}}', allow_identifying => '{nr,x,y}');
+SELECT o.x, o.y, array_agg(c.x || '/' || c.y ORDER BY c.nr) AS rows FROM corners c JOIN corners_out o USING (nr) GROUP BY 1, 2 ORDER BY 1;
+SELECT FROM masked_related('{"x": {"microaggregate": 5, "group": "g"}, "sum": {"microaggregate": 5, "group": "g"}, "other": {"microaggregate": 5, "group": "g"}}');
+SELECT (SELECT min(c) FROM (SELECT count(*) AS c FROM related_out GROUP BY x, sum, other) g) >= 5 AS rows, (SELECT max(c) FROM (SELECT count(*) AS c FROM related_out GROUP BY x, sum, other) g) < 15 AS most,
+    abs(avg(o.x) - avg(r.x)) < 1e-6 AS mean, corr(o.x, r.x) > 0.95 AND corr(o.other, r.other) > 0.95 AS near, abs(corr(o.x, o.sum) - corr(r.x, r.sum)) < 0.03 AS correlation FROM related r JOIN related_out o USING (nr);
+
+-- medians, of types that have no mean, too: a value that a row of the group has
+SELECT FROM kanon_pattern_guided('small', 'small_out', '{age}', 2, keep => '{n,i}', mask => '{"n": {"microaggregate": 3, "show": "median"}, "i": {"microaggregate": 4, "show": "median"}}', allow_identifying => '{n,i}', replace => true);
+SELECT n, i, count(*) FROM small_out GROUP BY 1, 2 ORDER BY 1;
+CREATE TABLE words AS SELECT nr, 1 AS age, chr(96 + nr) || 'x' AS word, date '2026-01-01' + nr AS day FROM generate_series(1, 7) AS nr;
+SELECT FROM kanon_pattern_guided('words', 'words_out', '{age}', 2, keep => '{word,day}', mask => '{"word": {"microaggregate": 3, "show": "median"}, "day": {"microaggregate": 7, "show": "median"}}', allow_identifying => '{word,day}');
+SELECT word, day::text, count(*) FROM words_out GROUP BY 1, 2 ORDER BY 1;
+
 \set VERBOSITY terse
 -- errors
 SELECT FROM masked('{"wage": {"noise": 0}}');
@@ -60,6 +89,18 @@ SELECT FROM masked('{"wage": {"microaggregate": 1.5}}');
 SELECT FROM masked('{"children": {"microaggregate": 3}}');
 SELECT FROM masked('{"years": {"microaggregate": 3000}}');
 SELECT FROM masked('{"wage": {"noise": 0.1, "swap": 5}}');
+SELECT FROM masked('{"wage": {"swap": 5, "group": "g"}}');
+SELECT FROM masked('{"wage": {"noise": 0.1, "show": "median"}}');
+SELECT FROM masked('{"wage": {"microaggregate": 5, "show": "mode"}}');
+SELECT FROM masked('{"wage": {"microaggregate": 5, "group": "g"}, "points": {"microaggregate": 6, "group": "g"}}');
+SELECT FROM masked('{"wage": {"microaggregate": 5, "group": "g"}, "years": {"microaggregate": 5, "group": "g"}}');
+SELECT FROM masked('{"wage": {"microaggregate": 5, "group": "g"}, "children": {"microaggregate": 5, "group": "g", "show": "median"}}');
+SELECT FROM masked('{"wage": {"microaggregate": 2001, "group": "g"}, "points": {"microaggregate": 2001, "group": "g"}}');
+SELECT FROM masked('{"children": {"pram": {"none": {"none": 1}}}}');
+SELECT FROM masked('{"children": {"pram": {"none": {"none": 0.5}, "one": {"one": 1}, "two": {"two": 1}}}}');
+SELECT FROM masked('{"children": {"pram": {"none": {"four": 1}, "one": {"one": 1}, "two": {"two": 1}}}}');
+SELECT FROM masked('{"children": {"pram": {"none": 1, "one": {"one": 1}, "two": {"two": 1}}}}');
+SELECT FROM masked('{"children": {"pram": {"none": {"none": -1, "one": 2}, "one": {"one": 1}, "two": {"two": 1}}}}');
 \set VERBOSITY default
 UPDATE pay SET points = 'NaN' WHERE nr = 7;
 SELECT FROM masked('{"points": {"noise": 0.1}}');

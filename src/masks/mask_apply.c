@@ -34,10 +34,10 @@
 static Datum
 pseudonym(Masks *masks, Mask *mask, Datum value)
 {
-	memcpy(mask->pseudonym, mask_key_hash(masks, mask, value), UUID_LEN);
+	memcpy(mask->keyed.pseudonym, mask_key_hash(masks, mask, value), UUID_LEN);
 	if (mask->number)
-		return Int64GetDatum(pseudonym_number(mask->pseudonym));
-	return PointerGetDatum(mask->pseudonym);
+		return Int64GetDatum(pseudonym_number(mask->keyed.pseudonym));
+	return PointerGetDatum(mask->keyed.pseudonym);
 }
 
 /*
@@ -227,6 +227,7 @@ masks_apply(Masks *masks, const Datum *given, const bool *nulls)
 	MemoryContextReset(masks->row);
 	old = MemoryContextSwitchTo(masks->row);
 	values = spelled(masks, given, nulls);
+	masks_together_row(masks, values, nulls);
 	for (int i = 0; i < masks->n; i++)
 	{
 		Mask *mask = masks->columns[i]->mask;
@@ -421,6 +422,7 @@ masks_begin(const Source *source, int64 rows, int64 k, Border *border)
 	for (int i = 0; i < source->nkept; i++)
 		if (source->kept[i].mask != NULL)
 			begin_mask(masks, source->kept[i].mask, rows, k);
+	masks_together_begin(masks);
 	begin_spelling(masks);
 }
 
@@ -438,6 +440,7 @@ masks_look(const Masks *masks, const Datum *values, const bool *nulls)
 		note_quantile(&mask->top, values[mask->place]);
 		note_quantile(&mask->bottom, values[mask->place]);
 	}
+	masks_together_look(masks, values, nulls);
 	for (int i = 0; i < masks->n && masks->spelling != NULL; i++)
 		if (masks->spelling[i] != NULL && !nulls[i])
 			spelling_note(masks->spelling[i], values[i]);
@@ -465,6 +468,7 @@ masks_looked(const Masks *masks, int64 k)
 		if (masks->spelling != NULL && masks->spelling[masks->cut[i]->place] != NULL)
 			spell_bounds(masks->cut[i], masks->spelling[masks->cut[i]->place]);
 	}
+	masks_together_looked(masks);
 }
 
 static bool

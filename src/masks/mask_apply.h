@@ -5,6 +5,7 @@
 #define KANON_MASK_APPLY_H
 
 #include "host/border.h"
+#include "host/secure_random.h"
 #include "rows/row_types.h"
 #include "rows/dictionary.h"
 #include "rows/target.h"
@@ -14,6 +15,7 @@
 #include "utils/uuid.h"
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
+#include "utils/tuplesort.h"
 
 /*
  * ---- mask_apply.c: kept columns as they are published: in one spelling per value, and masked by
@@ -51,16 +53,30 @@ typedef struct MaskBound
 	int64 rows;           /* of them that have one */
 } MaskBound;
 
+/* How likely each value becomes each other one. */
+typedef struct MaskMatrix
+{
+	int n;
+	Datum *value;   /* [n] */
+	double *chance; /* [n * n] of a row's value, each of them; a row sums to 1 */
+} MaskMatrix;
+
 typedef struct MaskMemo MaskMemo;
+typedef struct MaskTogether MaskTogether;
 typedef struct MaskColumn MaskColumn;
 struct IssuedPart;
 
-/* The type of what is hashed with the key, domains looked through. */
+/* What a mask hashes with its key, while rows are written. */
 typedef struct MaskKeyed
 {
-	Oid type; /* the type of what is hashed with the key, domains looked through */
+	Oid type; /* of what is hashed, domains looked through */
 	bool byval;
 	int16 length;
+	FmgrInfo output;
+	MaskMemo *memo;            /* hashes of values that were met before */
+	struct IssuedPart *issued; /* pseudonyms, so that no two values have one */
+	uint64 hash[4];
+	uint8 pseudonym[UUID_LEN];
 } MaskKeyed;
 
 typedef struct Mask
@@ -71,21 +87,26 @@ typedef struct Mask
 	Oid type;   /* in the target */
 	bool byval; /* of that type */
 	int16 length;
-	Oid collation; /* there */
-	bool lasting;  /* the key is the publication's */
-	bool number;   /* a pseudonym is a bigint, no uuid */
-	char *group;   /* of a pseudonym: columns of one group have one for equal texts; NULL: the column's own */
-	char *person;  /* of a shift: the column that says who a row is about */
-	int place;     /* among the kept columns, once rows are written: its own, or that of what is hashed */
-	int64 days;    /* at most, either way */
-	Numeric step;  /* to round to; NULL: not rounded */
+	Oid collation;   /* there */
+	bool lasting;    /* the key is the publication's */
+	bool number;     /* a pseudonym is a bigint, no uuid */
+	char *group;     /* of a pseudonym: columns of one group have one for equal texts; NULL: the column's own.
+					  Of noise and means: columns that are looked at together. */
+	char *person;    /* of a shift: the column that says who a row is about */
+	int place;       /* among the kept columns, once rows are written: its own, or that of what is hashed */
+	int64 days;      /* at most, either way */
+	Numeric step;    /* to round to; NULL: not rounded */
 	double fraction; /* the same, for floats and integers */
 	bool decimal;    /* it is a power of ten, */
 	int digits;      /* so many digits behind the point */
 	MaskBound top;
 	MaskBound bottom;
-	double share; /* of noise, ranks or chance, or the least rows of a group */
-	int first;    /* characters that are shown */
+	double share;           /* of noise, ranks or chance, or the least rows of a group */
+	bool number_type;       /* the column's values are numbers */
+	bool median;            /* of a group, instead of the mean */
+	MaskMatrix *matrix;     /* of pram, or NULL */
+	MaskTogether *together; /* the columns of its group, or NULL */
+	int first;              /* characters that are shown */
 	int last;
 	bool shows;  /* a text was long enough to show some of it */
 	int longest; /* characters of the longest text that was too short, or 0 */
@@ -97,11 +118,6 @@ typedef struct Mask
 	/* while rows are written */
 	FmgrInfo *compare;
 	MaskKeyed keyed;
-	FmgrInfo output;
-	MaskMemo *memo;            /* hashes of values that were met before */
-	struct IssuedPart *issued; /* pseudonyms, so that no two values have one */
-	uint64 hash[4];
-	uint8 pseudonym[UUID_LEN];
 	ExprState *state;
 	ExprContext *econtext;
 	TupleTableSlot *slot;
@@ -119,8 +135,9 @@ typedef struct Masks
 	int nkeyed;
 	Mask **cut; /* [ncut] masks that look at the source first */
 	int ncut;
-	pg_hmac_ctx *hmac[2]; /* of each key that is used */
-	bool hmac_keeps[2];   /* its key */
+	MaskTogether *together; /* groups of columns, the next one behind each */
+	pg_hmac_ctx *hmac[2];   /* of each key that is used */
+	bool hmac_keeps[2];     /* its key */
 	Border *border;
 	MemoryContext row;
 	Spelling **spelling; /* [n] of columns whose equal values can look different, or NULL */
@@ -222,15 +239,55 @@ extern void mask_anon_end(Mask *mask);
 
 /* ---- mask_column.c: masks that need to know all of a column: noise, values swapped or drawn anew, means of groups ---- */
 
+/* What is known of a column. */
+struct MaskColumn
+{
+	Border *border;
+	Tuplesortstate *sort; /* while the source is read */
+	int64 rows;           /* that have a value */
+	uint32 n;             /* different values, */
+	Datum *value;         /* [n] ascending, */
+	int64 *first;         /* [n + 1] and the rank of the first row with each */
+	double deviation;     /* of a noise */
+	int64 *partner;       /* [rows] whose value a rank shows; of a swap */
+	int64 *next;          /* [n] the rank that the next row with a value has */
+	Datum *mean;          /* [n] of its group */
+	int *state;           /* [n] its row of the matrix */
+	const double *drawn;  /* what a row's noise is, and */
+	const Datum *shown;   /* its group shows; of columns together */
+	RandomPool pool;
+};
+
 /* Is it one of these? */
 extern bool mask_of_column(const Mask *mask);
 
 /* From {"noise": 0.1} and so on; raises with `expected` where the number does not fit: what it must be, or NULL. */
 extern const char *mask_column_read(Mask *mask, double number);
 
+/* The same of {"pram": {"value": {"value": 0.9, …}, …}}. */
+extern const char *mask_matrix_read(Mask *mask, JsonbContainer *object);
+
+/* A JSON number, or NaN; a text as one of the column's values. */
+extern double mask_json_number(const JsonbValue *value);
+extern Datum mask_value_read(const Mask *mask, char *text);
+
 extern void mask_column_begin(Mask *mask, Border *border);
 extern void mask_column_note(Mask *mask, Datum value);
 extern void mask_column_noted(Mask *mask);
 extern Datum mask_column_apply(Mask *mask, Datum value);
+
+/* A number as a value of the column's type; and a normal number. */
+extern Datum mask_number_value(const Mask *mask, double number);
+extern double mask_normal(RandomPool *pool);
+
+/* ---- mask_together.c: columns of one group, of which noise or groups of rows are found together ---- */
+
+/* Sets up the groups of the masks; to end with masks_together_look for each row and _looked. */
+extern void masks_together_begin(Masks *masks);
+extern void masks_together_look(const Masks *masks, const Datum *values, const bool *nulls);
+extern void masks_together_looked(const Masks *masks);
+
+/* Before a row's columns are masked: what they have in common is drawn or looked up. */
+extern void masks_together_row(Masks *masks, const Datum *values, const bool *nulls);
 
 #endif

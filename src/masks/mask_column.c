@@ -7,7 +7,8 @@
  * "Controlled data-swapping techniques for masking public use microdata sets", US Bureau of the Census, 1996).
  * pram: a value stays with some probability, else one is drawn from the column: the distribution is expected to
  * stay (P. P. de Wolf, J. M. Gouweleeuw, P. Kooiman, L. Willenborg, "Reflections on PRAM", 1998).
- * microaggregate: means of groups of at least k neighbours with the least sum of squares (S. L. Hansen,
+ * Or a matrix says how likely each value becomes each other one.
+ * microaggregate: means (or medians) of groups of at least k neighbours with the least sum of squares (S. L. Hansen,
  * S. Mukherjee, "A polynomial algorithm for optimal univariate microaggregation", IEEE TKDE 15, 2003); equal
  * values share a group.
  */
@@ -23,23 +24,7 @@
 #include "utils/datum.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
-#include "utils/tuplesort.h"
 #include "utils/typcache.h"
-
-struct MaskColumn
-{
-	Border *border;
-	Tuplesortstate *sort; /* while the source is read */
-	int64 rows;           /* that have a value */
-	uint32 n;             /* different values, */
-	Datum *value;         /* [n] ascending, */
-	int64 *first;         /* [n + 1] and the rank of the first row with each */
-	double deviation;     /* of a noise */
-	int64 *partner;       /* [rows] whose value a rank shows; of a swap */
-	int64 *next;          /* [n] the rank that the next row with a value has */
-	Datum *mean;          /* [n] of its group */
-	RandomPool pool;
-};
 
 bool
 mask_of_column(const Mask *mask)
@@ -69,15 +54,24 @@ mask_column_read(Mask *mask, double number)
 }
 
 static double
-uniform(MaskColumn *column)
+uniform(RandomPool *pool)
 {
-	return (double) (random_draw(&column->pool) >> 11) / 9007199254740992.0;
+	return (double) (random_draw(pool) >> 11) / 9007199254740992.0;
 }
 
 static int64
 below(MaskColumn *column, int64 bound)
 {
 	return (int64) (random_draw(&column->pool) % (uint64) bound);
+}
+
+/* Box and Muller's way to a normal number. */
+double
+mask_normal(RandomPool *pool)
+{
+	double u = 1 - uniform(pool), v = uniform(pool);
+
+	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
 }
 
 /* ---- what the column has ---- */
@@ -103,7 +97,7 @@ mask_column_note(Mask *mask, Datum value)
 }
 
 static Datum
-keep_value(Mask *mask, Datum value)
+keep_value(const Mask *mask, Datum value)
 {
 	Size size;
 	void *copy;
@@ -191,6 +185,7 @@ place_of(const Mask *mask, Datum value)
 	return low;
 }
 
+/* Of types without numbers the middle of the value's ranks. */
 static double *
 read_numbers(const Mask *mask)
 {
@@ -199,6 +194,11 @@ read_numbers(const Mask *mask)
 
 	for (uint32 i = 0; i < column->n; i++)
 	{
+		if (!mask->number_type)
+		{
+			number[i] = (double) (column->first[i] + column->first[i + 1] - 1) / 2;
+			continue;
+		}
 		number[i] = value_as_number(mask->base, column->value[i]);
 		if (isnan(number[i]) || isinf(number[i]))
 			ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
@@ -260,8 +260,8 @@ swap_ranks(Mask *mask)
 }
 
 /* A number as a value of the column's type. */
-static Datum
-number_value(const Mask *mask, double number)
+Datum
+mask_number_value(const Mask *mask, double number)
 {
 	switch (mask->base)
 	{
@@ -331,6 +331,18 @@ group_values(const MaskColumn *column, const Sums *sums, double least)
 	return from;
 }
 
+/* The mean, or the lower one of the values in the middle. */
+static Datum
+group_value(const Mask *mask, const Sums *sums, uint32 from, uint32 to, double zero)
+{
+	const MaskColumn *column = mask->whole;
+	double mean = zero + (sums->sum[to] - sums->sum[from]) / (sums->rows[to] - sums->rows[from]);
+
+	if (mask->median)
+		return column->value[value_at(column, (column->first[from] + column->first[to] - 1) / 2)];
+	return keep_value(mask, mask_number_value(mask, mean));
+}
+
 static void
 find_means(Mask *mask, const double *number)
 {
@@ -345,7 +357,6 @@ find_means(Mask *mask, const double *number)
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("masked column \"%s\" has fewer values than a group must have", mask->column->name),
 				 errhint("Lower \"microaggregate\", or mask it by {\"constant\": null}.")));
-	find_deviation(column, number);
 	sums.rows[0] = sums.sum[0] = sums.squares[0] = 0;
 	for (uint32 i = 0; i < column->n; i++)
 	{
@@ -359,46 +370,88 @@ find_means(Mask *mask, const double *number)
 	from = group_values(column, &sums, mask->share);
 	for (uint32 to = column->n; to > 0; to = from[to])
 	{
-		double mean = number[0] + (sums.sum[to] - sums.sum[from[to]]) / (sums.rows[to] - sums.rows[from[to]]);
-		Datum value = keep_value(mask, number_value(mask, mean));
+		Datum value = group_value(mask, &sums, from[to], to, number[0]);
 
 		for (uint32 i = from[to]; i < to; i++)
 			column->mean[i] = value;
 	}
 }
 
+/* The matrix' row of each value of the column. */
+static void
+find_chances(Mask *mask)
+{
+	MaskColumn *column = mask->whole;
+	const MaskMatrix *matrix = mask->matrix;
+
+	column->state = border_palloc(column->border, sizeof(int) * (Size) Max(column->n, 1));
+	for (uint32 i = 0; i < column->n; i++)
+	{
+		int s = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		while (s < matrix->n && compare(mask, matrix->value[s], column->value[i]) != 0)
+			s++;
+		if (s == matrix->n)
+			ereport(ERROR,
+					(errcode(ERRCODE_CHECK_VIOLATION),
+					 errmsg("masked column \"%s\" has a value that the matrix of \"pram\" does not name",
+							mask->column->name),
+					 errhint("Give each value of the column a row of the matrix.")));
+		column->state[i] = s;
+	}
+}
+
+/* By the matrix: the first value up to which the chances come to what is drawn. */
+static Datum
+drawn_by_matrix(const Mask *mask, int state)
+{
+	const MaskMatrix *matrix = mask->matrix;
+	const double *chance = &matrix->chance[state * matrix->n];
+	double left = uniform(&mask->whole->pool);
+	int last = state;
+
+	for (int s = 0; s < matrix->n; s++)
+	{
+		if (chance[s] == 0)
+			continue;
+		last = s;
+		if (left < chance[s])
+			break;
+		left -= chance[s];
+	}
+	return matrix->value[last];
+}
+
 void
 mask_column_noted(Mask *mask)
 {
 	read_values(mask);
-	if (mask->kind == MASK_NOISE)
+	if (mask->together != NULL)
+		read_numbers(mask); /* they are finite */
+	else if (mask->kind == MASK_NOISE)
 		find_deviation(mask->whole, read_numbers(mask));
 	else if (mask->kind == MASK_MICROAGGREGATE)
 		find_means(mask, read_numbers(mask));
+	else if (mask->matrix != NULL)
+		find_chances(mask);
 	else if (mask->kind == MASK_SWAP)
 		swap_ranks(mask);
 }
 
 /* ---- a row ---- */
 
-/* Box and Muller's way to a normal number. */
-static double
-normal(MaskColumn *column)
-{
-	double u = 1 - uniform(column), v = uniform(column);
-
-	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
-}
-
 /* A numeric keeps its digits behind the point. */
 static Datum
 with_noise(Mask *mask, Datum value)
 {
-	double by = mask->share * mask->whole->deviation * normal(mask->whole);
+	MaskColumn *column = mask->whole;
+	double by = mask->together != NULL ? *column->drawn
+									   : mask->share * column->deviation * mask_normal(&column->pool);
 	Datum sum;
 
 	if (mask->base != NUMERICOID)
-		return number_value(mask, value_as_number(mask->base, value) + by);
+		return mask_number_value(mask, value_as_number(mask->base, value) + by);
 	sum = DirectFunctionCall2(numeric_add, value, DirectFunctionCall1(float8_numeric, Float8GetDatum(by)));
 	return DirectFunctionCall2(numeric_round, sum, DirectFunctionCall1(numeric_scale, value));
 }
@@ -416,9 +469,11 @@ mask_column_apply(Mask *mask, Datum value)
 		case MASK_NOISE:
 			return with_noise(mask, value);
 		case MASK_MICROAGGREGATE:
-			return column->mean[place_of(mask, value)];
+			return mask->together != NULL ? *column->shown : column->mean[place_of(mask, value)];
 		case MASK_PRAM:
-			return uniform(column) < mask->share
+			if (mask->matrix != NULL)
+				return drawn_by_matrix(mask, column->state[place_of(mask, value)]);
+			return uniform(&column->pool) < mask->share
 					   ? value
 					   : column->value[value_at(column, below(column, column->rows))];
 		default:

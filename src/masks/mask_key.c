@@ -78,7 +78,7 @@ static void
 note_issued(const Masks *masks, const Mask *mask, const uint64 *hash)
 {
 	uint64 shown = FAULT(pseudonym_shared) ? 0 : (uint64) pseudonym_number(hash);
-	IssuedPart *part = &mask->issued[shown >> 56];
+	IssuedPart *part = &mask->keyed.issued[shown >> 56];
 
 	if (part->n == part->room)
 	{
@@ -96,13 +96,13 @@ end_issued(Masks *masks, Mask *mask)
 {
 	for (int i = 0; i < PARTS; i++)
 	{
-		if (mask->issued[i].issued == NULL)
+		if (mask->keyed.issued[i].issued == NULL)
 			continue;
-		look_through(mask, &mask->issued[i]);
-		border_pfree(masks->border, mask->issued[i].issued);
+		look_through(mask, &mask->keyed.issued[i]);
+		border_pfree(masks->border, mask->keyed.issued[i].issued);
 	}
-	pfree(mask->issued);
-	mask->issued = NULL;
+	pfree(mask->keyed.issued);
+	mask->keyed.issued = NULL;
 }
 
 /* ---- what is remembered ---- */
@@ -269,7 +269,7 @@ text_of(Mask *mask, Datum value, Size *length)
 	}
 	if (mask->keyed.type == NUMERICOID)
 		value = DirectFunctionCall1(numeric_trim_scale, value);
-	text = OutputFunctionCall(&mask->output, value);
+	text = OutputFunctionCall(&mask->keyed.output, value);
 	*length = strlen(text);
 	return text;
 }
@@ -333,7 +333,7 @@ const uint64 *
 mask_key_hash(Masks *masks, Mask *mask, Datum value)
 {
 	uint64 key[BYTES_WORDS];
-	MaskMemo *memo = mask->memo;
+	MaskMemo *memo = mask->keyed.memo;
 	bool keeps = !memo->off && value_key(mask, value, key);
 
 	if (keeps)
@@ -346,15 +346,15 @@ mask_key_hash(Masks *masks, Mask *mask, Datum value)
 			return slot + memo->key;
 		}
 	}
-	hash_text(masks, mask, value, mask->hash);
+	hash_text(masks, mask, value, mask->keyed.hash);
 	if (mask->kind == MASK_PSEUDONYM)
 	{
-		mark_version((uint8 *) mask->hash);
-		note_issued(masks, mask, mask->hash);
+		mark_version((uint8 *) mask->keyed.hash);
+		note_issued(masks, mask, mask->keyed.hash);
 	}
 	if (keeps)
-		memo_keep(memo, key, mask->hash, masks->border);
-	return mask->hash;
+		memo_keep(memo, key, mask->keyed.hash, masks->border);
+	return mask->keyed.hash;
 }
 
 void
@@ -362,8 +362,8 @@ mask_key_expect(const Mask *mask, Datum value)
 {
 	uint64 key[BYTES_WORDS];
 
-	if (!mask->memo->off && value_key(mask, value, key))
-		__builtin_prefetch(memo_slot(mask->memo, key_hash(mask->memo, key)));
+	if (!mask->keyed.memo->off && value_key(mask, value, key))
+		__builtin_prefetch(memo_slot(mask->keyed.memo, key_hash(mask->keyed.memo, key)));
 }
 
 void
@@ -377,26 +377,26 @@ mask_key_begin(Masks *masks, Mask *mask, const SourceColumn *column)
 	mask->keyed.type = getBaseType(column->type);
 	get_typlenbyval(column->type, &mask->keyed.length, &mask->keyed.byval);
 	getTypeOutputInfo(column->type, &function, &isvarlena);
-	fmgr_info(function, &mask->output);
-	mask->memo = MemoryContextAllocZero(masks->border->context, sizeof(MaskMemo));
-	mask->memo->slots = FIRST_SLOTS;
-	mask->memo->key = mask->keyed.byval ? 1 : BYTES_WORDS;
-	mask->memo->stride = mask->keyed.byval ? mask->kind == MASK_SHIFT ? 2 : 4 : LINE / sizeof(uint64);
-	memo_begin(mask->memo, masks->border);
+	fmgr_info(function, &mask->keyed.output);
+	mask->keyed.memo = MemoryContextAllocZero(masks->border->context, sizeof(MaskMemo));
+	mask->keyed.memo->slots = FIRST_SLOTS;
+	mask->keyed.memo->key = mask->keyed.byval ? 1 : BYTES_WORDS;
+	mask->keyed.memo->stride = mask->keyed.byval ? mask->kind == MASK_SHIFT ? 2 : 4 : LINE / sizeof(uint64);
+	memo_begin(mask->keyed.memo, masks->border);
 	if (mask->kind == MASK_PSEUDONYM)
-		mask->issued = MemoryContextAllocZero(masks->border->context, sizeof(IssuedPart) * PARTS);
+		mask->keyed.issued = MemoryContextAllocZero(masks->border->context, sizeof(IssuedPart) * PARTS);
 }
 
 void
 mask_key_end(Masks *masks, Mask *mask)
 {
-	if (mask->memo != NULL)
+	if (mask->keyed.memo != NULL)
 	{
-		border_pfree(masks->border, mask->memo->block);
-		pfree(mask->memo);
-		mask->memo = NULL;
+		border_pfree(masks->border, mask->keyed.memo->block);
+		pfree(mask->keyed.memo);
+		mask->keyed.memo = NULL;
 	}
-	if (mask->issued != NULL)
+	if (mask->keyed.issued != NULL)
 		end_issued(masks, mask);
 }
 
@@ -434,7 +434,7 @@ pseudonyms_begin(const bytea *key, Oid type, const char *group)
 	pseudonyms->mask.group = psprintf("kanon group %s", group);
 	pseudonyms->mask.keyed.type = getBaseType(type);
 	getTypeOutputInfo(type, &function, &isvarlena);
-	fmgr_info(function, &pseudonyms->mask.output);
+	fmgr_info(function, &pseudonyms->mask.keyed.output);
 	return pseudonyms;
 }
 

@@ -65,8 +65,8 @@ find_key(JsonbContainer *object, const char *name)
 	return findJsonbValueFromContainer(object, JB_FOBJECT, &key);
 }
 
-static double
-number_of(const JsonbValue *value)
+double
+mask_json_number(const JsonbValue *value)
 {
 	if (value == NULL || value->type != jbvNumeric)
 		return NAN;
@@ -74,14 +74,27 @@ number_of(const JsonbValue *value)
 		DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
 }
 
+/* A text as one of the column's values. */
+Datum
+mask_value_read(const Mask *mask, char *text)
+{
+	Oid input, element;
+	Datum read;
+	int nest;
+
+	getTypeInputInfo(mask->base, &input, &element);
+	/* a night's session may have other settings than the one that wrote it */
+	nest = plain_text_begin();
+	read = OidInputFunctionCall(input, text, element, -1);
+	plain_text_end(nest);
+	return read;
+}
+
 /* A string, number or boolean as one of the column's values. */
 static Datum
 value_of(const JsonbValue *value, const Mask *mask, const MaskForm *form)
 {
 	char *text = NULL;
-	Oid input, element;
-	Datum read;
-	int nest;
 
 	if (value->type == jbvString)
 		text = pnstrdup(value->val.string.val, value->val.string.len);
@@ -92,12 +105,7 @@ value_of(const JsonbValue *value, const Mask *mask, const MaskForm *form)
 		text = value->val.boolean ? "true" : "false";
 	else
 		raise_form(mask->column, form, "a value of the column, or null");
-	getTypeInputInfo(mask->base, &input, &element);
-	/* a night's session may have other settings than the one that wrote it */
-	nest = plain_text_begin();
-	read = OidInputFunctionCall(input, text, element, -1);
-	plain_text_end(nest);
-	return read;
+	return mask_value_read(mask, text);
 }
 
 static bool
@@ -141,12 +149,15 @@ read_pseudonym(Mask *mask, const MaskForm *form, const JsonbValue *value, const 
 static void
 raise_group(const Mask *mask)
 {
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("\"group\" of column \"%s\" in mask must be a name, beside \"pseudonym\"",
-						   mask->column->name),
-					errhint("Columns of one group have one pseudonym for equal values: '{\"%s\": "
-							"{\"pseudonym\": \"release\", \"group\": \"persons\"}}'.",
-							mask->column->name)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("\"group\" of column \"%s\" in mask must be a name, beside \"pseudonym\", "
+					"\"noise\" or \"microaggregate\"",
+					mask->column->name),
+			 errhint("Columns of one group have one pseudonym for equal values: '{\"%s\": "
+					 "{\"pseudonym\": \"release\", \"group\": \"persons\"}}'. Noise and groups of rows are "
+					 "found of them together.",
+					 mask->column->name)));
 }
 
 static void
@@ -168,6 +179,18 @@ raise_type(const Mask *mask)
 					 mask->column->name)));
 }
 
+pg_noreturn static void
+raise_show(const Mask *mask)
+{
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+		 errmsg("\"show\" of column \"%s\" in mask must be \"mean\" or \"median\", beside \"microaggregate\"",
+				mask->column->name),
+		 errhint("Write it like '{\"%s\": {\"microaggregate\": 5, \"show\": \"median\"}}'.",
+				 mask->column->name)));
+}
+
 /* (keys of jsonb are sorted by length: it stands before "pseudonym") */
 static void
 read_type(Mask *mask, const JsonbValue *value)
@@ -182,7 +205,7 @@ read_type(Mask *mask, const JsonbValue *value)
 static void
 read_round(Mask *mask, const MaskForm *form, const JsonbValue *value)
 {
-	mask->fraction = number_of(value);
+	mask->fraction = mask_json_number(value);
 	if (!(mask->fraction > 0) || isinf(mask->fraction) ||
 		(is_integer(mask->base) && (mask->fraction != rint(mask->fraction) || mask->fraction > 1e15)))
 		raise_form(mask->column, form,
@@ -216,7 +239,7 @@ read_bound(Mask *mask, const MaskForm *form, const JsonbValue *value, MaskBound 
 		if (inner == NULL)
 			raise_form(mask->column, form, "a number, {\"quantile\": 0.99} or {\"value\": 1000}");
 	}
-	number = number_of(inner);
+	number = mask_json_number(inner);
 	bound->given = true;
 	if (quantile != NULL || (inner == value && number > 0 && number < 1))
 	{
@@ -248,7 +271,7 @@ read_partial(Mask *mask, const MaskForm *form, const JsonbValue *value)
 		raise_form(mask->column, form, "how many characters are shown at the beginning and at the end");
 	for (int i = 0; i < 2; i++)
 	{
-		shown[i] = number_of(getIthJsonbValueFromContainer(list, i));
+		shown[i] = mask_json_number(getIthJsonbValueFromContainer(list, i));
 		if (!(shown[i] >= 0 && shown[i] <= 1000 && shown[i] == rint(shown[i])))
 			raise_form(mask->column, form, "how many characters are shown at the beginning and at the end");
 	}
@@ -267,12 +290,23 @@ read_shift(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbConta
 	if (value->type != jbvString)
 		raise_form(mask->column, form, "the column that says who a row is about");
 	mask->person = pnstrdup(value->val.string.val, value->val.string.len);
-	days = number_of(find_key(object, "days"));
+	days = mask_json_number(find_key(object, "days"));
 	if (!(days >= 1 && days <= 36500 && days == rint(days)))
 		raise_form(mask->column, form, "beside \"days\", a whole number from 1 to 36500");
 	mask->days = (int64) days;
 	/* shifts that are drawn anew for each release would cancel out over many of them */
 	mask->lasting = masks->has_lasting;
+}
+
+/* (it stands before "microaggregate") */
+static void
+read_show(Mask *mask, const JsonbValue *value)
+{
+	char *word = value->type == jbvString ? pnstrdup(value->val.string.val, value->val.string.len) : "";
+
+	mask->median = strcmp(word, "median") == 0;
+	if (!mask->median && strcmp(word, "mean") != 0)
+		raise_show(mask);
 }
 
 /* What is drawn anew each night is averaged away by whoever keeps the releases. */
@@ -288,12 +322,18 @@ read_of_column(Mask *mask, const MaskForm *form, const JsonbValue *value, const 
 			 errmsg("a publication does not take the mask \"%s\"", form->name),
 			 errdetail("It is drawn anew for each release: a reader who keeps several can average it out."),
 			 errhint("Take {\"microaggregate\": 5} or {\"round\": 100}.")));
-	if ((mask->kind == MASK_NOISE || mask->kind == MASK_MICROAGGREGATE) && !is_number(mask->base))
+	mask->number_type = is_number(mask->base);
+	if ((mask->kind == MASK_NOISE || (mask->kind == MASK_MICROAGGREGATE && !mask->median)) &&
+		!mask->number_type)
 		refuse_type(mask->column, form,
-					"Numbers have means and noise; \"swap\" and \"pram\" take other types.");
+					"Numbers have means and noise; \"swap\" and \"pram\" take other types, and so do groups "
+					"that show the median: {\"microaggregate\": 5, \"show\": \"median\"}.");
 	if (!OidIsValid(lookup_type_cache(mask->base, TYPECACHE_LT_OPR)->lt_opr))
 		refuse_type(mask->column, form, "Values of this type have no order.");
-	expected = mask_column_read(mask, number_of(value));
+	if (mask->kind == MASK_PRAM && value->type == jbvBinary)
+		expected = mask_matrix_read(mask, value->val.binary.data);
+	else
+		expected = mask_column_read(mask, mask_json_number(value));
 	if (expected != NULL)
 		raise_form(mask->column, form, expected);
 }
@@ -364,6 +404,18 @@ read_part(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContai
 	}
 }
 
+/* What stands beside a mask, and fits another kind alone (-1: there is none). */
+static void
+check_beside(const Mask *mask, int kind, bool type, bool show)
+{
+	if (mask->group != NULL && kind != MASK_PSEUDONYM && kind != MASK_NOISE && kind != MASK_MICROAGGREGATE)
+		raise_group(mask);
+	if (type && kind != MASK_PSEUDONYM)
+		raise_type(mask);
+	if (show && kind != MASK_MICROAGGREGATE)
+		raise_show(mask);
+}
+
 /* One column's mask: keys of one kind, and what may stand beside them. */
 static Mask *
 read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, const Masks *masks)
@@ -374,7 +426,7 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 	JsonbIteratorToken token;
 	JsonbValue value;
 	char *word = NULL;
-	bool days = false, type = false;
+	bool days = false, type = false, show = false;
 
 	mask->column = column;
 	mask->base = mask->type = getBaseType(column->type);
@@ -393,7 +445,11 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 		if (strcmp(word, "type") == 0)
 			read_type(mask, &value);
 		type = type || strcmp(word, "type") == 0;
-		if (strcmp(word, "days") == 0 || strcmp(word, "group") == 0 || strcmp(word, "type") == 0)
+		if (strcmp(word, "show") == 0)
+			read_show(mask, &value);
+		show = show || strcmp(word, "show") == 0;
+		if (strcmp(word, "days") == 0 || strcmp(word, "group") == 0 || strcmp(word, "type") == 0 ||
+			strcmp(word, "show") == 0)
 			continue;
 		form = find_form(word);
 		if (form == NULL)
@@ -409,10 +465,7 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 		mask->kind = form->kind;
 		read_part(mask, form, &value, object, source, masks);
 	}
-	if (mask->group != NULL && (first == NULL || first->kind != MASK_PSEUDONYM))
-		raise_group(mask);
-	if (type && (first == NULL || first->kind != MASK_PSEUDONYM))
-		raise_type(mask);
+	check_beside(mask, first == NULL ? -1 : (int) first->kind, type, show);
 	if (first == NULL || (days && first->kind != MASK_SHIFT))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -1,0 +1,524 @@
+/*
+ * mask_together.c: masks of several columns together: noise that is correlated as they are, and means of rows
+ * that are near in all of them.
+ *
+ * noise: normal numbers with a share of the columns' covariances (J. J. Kim, 1986, section 2.3 of "Statistical
+ * Disclosure Control", A. Hundepool et al., 2012), by the covariances' Cholesky factor.
+ * microaggregate: MDAV (J. Domingo-Ferrer, V. Torra, "Ordinal, continuous and heterogeneous k-anonymity through
+ * microaggregation", Data Mining and Knowledge Discovery 11, 2005): a group around the row farthest from the
+ * middle, and one around the row farthest from that, until all rows have a group.  Equal rows share one.
+ */
+#include "compat.h"
+#include "masks/mask_apply.h"
+#include "rows/dictionary.h"
+
+#include <math.h>
+
+struct MaskTogether
+{
+	MaskTogether *next;
+	Border *border;
+	int n; /* columns */
+	Mask **mask;
+	double *row;   /* [n] the row at hand */
+	double *drawn; /* [n] its noise, */
+	Datum *shown;  /* [n] or what its group shows */
+
+	/* noise */
+	int64 rows;      /* that have all values, */
+	double *mean;    /* [n] their means */
+	double *squares; /* [n * n] and sums of products of what they are away from these; then the factor */
+	double *z;       /* [n] */
+	RandomPool pool;
+
+	/* groups of rows */
+	Size room;
+	uint32 npoints;
+	double *point;  /* [npoints * n] different ones, ascending, */
+	int64 *weight;  /* [npoints] how many rows each stands for, */
+	double *scaled; /* [npoints * n] in deviations from the mean, */
+	uint32 *group;  /* [npoints] and its group */
+	Datum *value;   /* [groups * n] */
+};
+
+/* ---- set up ---- */
+
+static MaskTogether *
+find_together(Masks *masks, Mask *mask)
+{
+	MaskTogether *t;
+
+	for (t = masks->together; t != NULL; t = t->next)
+		if (strcmp(t->mask[0]->group, mask->group) == 0 && t->mask[0]->kind == mask->kind)
+			return t;
+	t = MemoryContextAllocZero(masks->border->context, sizeof(MaskTogether));
+	t->border = masks->border;
+	t->mask = MemoryContextAlloc(masks->border->context, sizeof(Mask *) * masks->n);
+	t->next = masks->together;
+	masks->together = t;
+	return t;
+}
+
+static void
+add_column(MaskTogether *t, Mask *mask)
+{
+	if (t->n > 0 && mask->kind == MASK_MICROAGGREGATE && t->mask[0]->share != mask->share)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("masked columns \"%s\" and \"%s\" are of one group, with different numbers of rows",
+						t->mask[0]->column->name, mask->column->name),
+				 errhint("Give \"microaggregate\" one number in all columns of a group.")));
+	if (!mask->number_type)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("column \"%s\" in mask is of a group, and no number", mask->column->name),
+						errhint("Only numbers have a distance in several columns: leave out \"group\".")));
+	t->mask[t->n++] = mask;
+	mask->together = t;
+}
+
+void
+masks_together_begin(Masks *masks)
+{
+	masks->together = NULL;
+	for (int i = 0; i < masks->n; i++)
+	{
+		Mask *mask = masks->columns[i]->mask;
+
+		if (mask == NULL || mask->group == NULL || !mask_of_column(mask))
+			continue;
+		add_column(find_together(masks, mask), mask);
+	}
+	for (MaskTogether *t = masks->together; t != NULL; t = t->next)
+	{
+		Size n = t->n;
+
+		t->row = border_palloc(t->border, sizeof(double) * n);
+		t->drawn = border_palloc(t->border, sizeof(double) * n);
+		t->shown = border_palloc(t->border, sizeof(Datum) * n);
+		t->mean = border_palloc(t->border, sizeof(double) * n);
+		t->z = border_palloc(t->border, sizeof(double) * n);
+		t->squares = border_palloc(t->border, sizeof(double) * n * n);
+		memset(t->mean, 0, sizeof(double) * n);
+		memset(t->squares, 0, sizeof(double) * n * n);
+		for (int c = 0; c < t->n; c++)
+		{
+			t->mask[c]->whole->drawn = &t->drawn[c];
+			t->mask[c]->whole->shown = &t->shown[c];
+		}
+	}
+}
+
+/* ---- rows of the source ---- */
+
+/* The row's numbers; false: one is NULL. */
+static bool
+read_row(MaskTogether *t, const Datum *values, const bool *nulls)
+{
+	for (int c = 0; c < t->n; c++)
+	{
+		const Mask *mask = t->mask[c];
+
+		if (nulls[mask->place])
+			return false;
+		t->row[c] = value_as_number(mask->base, values[mask->place]);
+	}
+	return true;
+}
+
+/* (B. P. Welford, "Note on a method for calculating corrected sums of squares and products", 1962) */
+static void
+add_products(MaskTogether *t)
+{
+	t->rows++;
+	for (int c = 0; c < t->n; c++)
+		t->z[c] = t->row[c] - t->mean[c];
+	for (int c = 0; c < t->n; c++)
+		t->mean[c] += t->z[c] / (double) t->rows;
+	for (int c = 0; c < t->n; c++)
+		for (int d = 0; d <= c; d++)
+			t->squares[c * t->n + d] += t->z[c] * (t->row[d] - t->mean[d]);
+}
+
+static void
+add_point(MaskTogether *t)
+{
+	Size n = t->n;
+
+	t->point = border_grow(t->border, t->point, &t->room, (t->npoints + (Size) 1) * n, sizeof(double));
+	memcpy(&t->point[t->npoints * n], t->row, sizeof(double) * n);
+	t->npoints++;
+}
+
+void
+masks_together_look(const Masks *masks, const Datum *values, const bool *nulls)
+{
+	for (MaskTogether *t = masks->together; t != NULL; t = t->next)
+	{
+		bool whole = read_row(t, values, nulls);
+
+		if (!whole && t->mask[0]->kind == MASK_MICROAGGREGATE)
+			ereport(ERROR, (errcode(ERRCODE_NOT_NULL_VIOLATION),
+							errmsg("columns that \"microaggregate\" masks together have NULL"),
+							errdetail("Column \"%s\" is one of them.", t->mask[0]->column->name),
+							errhint("Leave such rows out in a view of the source, or leave out \"group\".")));
+		if (!whole)
+			continue;
+		add_products(t);
+		if (t->mask[0]->kind == MASK_MICROAGGREGATE)
+			add_point(t);
+	}
+}
+
+/* ---- noise ---- */
+
+/* The factor of the covariances, in place; a column that follows from those before it has nothing of its own. */
+static void
+factorize(MaskTogether *t)
+{
+	int n = t->n;
+
+	for (int c = 0; c < n; c++)
+		for (int d = 0; d <= c; d++)
+			t->squares[c * n + d] *= t->mask[c]->share * t->mask[d]->share / (double) Max(t->rows - 1, 1);
+	for (int c = 0; c < n; c++)
+	{
+		double own = t->squares[c * n + c];
+
+		for (int d = 0; d <= c; d++)
+		{
+			double rest = t->squares[c * n + d];
+
+			for (int e = 0; e < d; e++)
+				rest -= t->squares[c * n + e] * t->squares[d * n + e];
+			if (d == c)
+				t->squares[c * n + d] = rest > 1e-12 * own ? sqrt(rest) : 0;
+			else
+				t->squares[c * n + d] = t->squares[d * n + d] > 0 ? rest / t->squares[d * n + d] : 0;
+		}
+	}
+}
+
+static void
+draw_noise(MaskTogether *t)
+{
+	for (int c = 0; c < t->n; c++)
+		t->z[c] = mask_normal(&t->pool);
+	for (int c = 0; c < t->n; c++)
+	{
+		t->drawn[c] = 0;
+		for (int d = 0; d <= c; d++)
+			t->drawn[c] += t->squares[c * t->n + d] * t->z[d];
+	}
+}
+
+/* ---- groups of rows ---- */
+
+static int
+compare_points(const void *a, const void *b, void *arg)
+{
+	const double *x = a, *y = b;
+	int n = *(const int *) arg;
+
+	for (int c = 0; c < n; c++)
+		if (x[c] != y[c])
+			return x[c] < y[c] ? -1 : 1;
+	return 0;
+}
+
+/* Equal rows become one point. */
+static void
+merge_points(MaskTogether *t)
+{
+	Size n = t->n;
+	uint32 to = 0;
+
+	qsort_arg(t->point, t->npoints, sizeof(double) * n, compare_points, &t->n);
+	t->weight = border_palloc(t->border, sizeof(int64) * (Size) Max(t->npoints, 1));
+	for (uint32 i = 0; i < t->npoints; i++)
+		if (to > 0 && compare_points(&t->point[(to - 1) * n], &t->point[i * n], &t->n) == 0)
+			t->weight[to - 1]++;
+		else
+		{
+			memmove(&t->point[to * n], &t->point[i * n], sizeof(double) * n);
+			t->weight[to++] = 1;
+		}
+	t->npoints = to;
+	t->scaled = border_palloc(t->border, sizeof(double) * n * (Size) Max(to, 1));
+	for (uint32 i = 0; i < to; i++)
+		for (int c = 0; c < t->n; c++)
+		{
+			double deviation = sqrt(t->squares[c * n + c] / (double) Max(t->rows - 1, 1));
+
+			t->scaled[i * n + c] = deviation > 0 ? (t->point[i * n + c] - t->mean[c]) / deviation : 0;
+		}
+}
+
+/* Points that have no group yet, and where they lie. */
+typedef struct Rest
+{
+	uint32 n;
+	uint32 *point;  /* [n] */
+	double *away;   /* [n] from the point that is looked at */
+	int64 rows;     /* that they stand for */
+	double *middle; /* [columns] */
+	uint32 *near;   /* [least rows of a group] places in the rest, the nearest first */
+	uint32 ngroups;
+} Rest;
+
+/* Measures all points from a place; the farthest one. */
+static uint32
+measure(const MaskTogether *t, Rest *rest, const double *from)
+{
+	uint32 farthest = 0;
+
+	for (uint32 i = 0; i < rest->n; i++)
+	{
+		const double *at = &t->scaled[rest->point[i] * (Size) t->n];
+		double sum = 0;
+
+		for (int c = 0; c < t->n; c++)
+			sum += (at[c] - from[c]) * (at[c] - from[c]);
+		rest->away[i] = sum;
+		if (sum > rest->away[farthest])
+			farthest = i;
+	}
+	return farthest;
+}
+
+static void
+find_middle(const MaskTogether *t, Rest *rest)
+{
+	memset(rest->middle, 0, sizeof(double) * t->n);
+	for (uint32 i = 0; i < rest->n; i++)
+		for (int c = 0; c < t->n; c++)
+			rest->middle[c] +=
+				t->scaled[rest->point[i] * (Size) t->n + c] * (double) t->weight[rest->point[i]];
+	for (int c = 0; c < t->n; c++)
+		rest->middle[c] /= (double) rest->rows;
+}
+
+/* The points nearest to what was measured from, until they stand for enough rows; so many. */
+static uint32
+find_near(const MaskTogether *t, const Rest *rest, int64 least)
+{
+	uint32 n = 0;
+	int64 rows = 0;
+
+	for (uint32 i = 0; i < rest->n; i++)
+	{
+		uint32 at;
+
+		if (rows >= least && rest->away[i] >= rest->away[rest->near[n - 1]])
+			continue;
+		for (at = n++; at > 0 && rest->away[rest->near[at - 1]] > rest->away[i]; at--)
+			rest->near[at] = rest->near[at - 1];
+		rest->near[at] = i;
+		rows += t->weight[rest->point[i]];
+		while (rows - t->weight[rest->point[rest->near[n - 1]]] >= least)
+			rows -= t->weight[rest->point[rest->near[--n]]];
+	}
+	return n;
+}
+
+/* A group of the points that are nearest to what was measured from, or of all where too few would be left. */
+static void
+take_group(MaskTogether *t, Rest *rest, int64 least)
+{
+	uint32 near = rest->rows < 2 * least ? rest->n : find_near(t, rest, least), kept = 0;
+	int64 rows = 0;
+
+	for (uint32 i = 0; i < near && near < rest->n; i++)
+		rows += t->weight[rest->point[rest->near[i]]];
+	if (near == rest->n || rest->rows - rows < least)
+	{
+		for (uint32 i = 0; i < rest->n; i++)
+			t->group[rest->point[i]] = rest->ngroups;
+		rest->n = 0;
+		rest->rows = 0;
+	}
+	else
+	{
+		for (uint32 i = 0; i < near; i++)
+		{
+			t->group[rest->point[rest->near[i]]] = rest->ngroups;
+			rest->away[rest->near[i]] = -1;
+		}
+		for (uint32 i = 0; i < rest->n; i++)
+			if (rest->away[i] >= 0)
+				rest->point[kept++] = rest->point[i];
+		rest->n = kept;
+		rest->rows -= rows;
+	}
+	rest->ngroups++;
+}
+
+static void
+find_groups(MaskTogether *t, Rest *rest, int64 least)
+{
+	double *around = border_palloc(t->border, sizeof(double) * t->n);
+
+	while (rest->n > 0)
+	{
+		uint32 farthest;
+
+		CHECK_FOR_INTERRUPTS();
+		find_middle(t, rest);
+		farthest = measure(t, rest, rest->middle);
+		for (int side = 0; side < 2 && (side == 0 || rest->rows >= 2 * least); side++)
+		{
+			/* the second time from the row that the first group lay around */
+			if (side == 1)
+				farthest = measure(t, rest, around);
+			memcpy(around, &t->scaled[rest->point[farthest] * (Size) t->n], sizeof(double) * t->n);
+			measure(t, rest, around);
+			take_group(t, rest, least);
+		}
+	}
+	border_pfree(t->border, around);
+}
+
+typedef struct Weighed
+{
+	double number;
+	int64 rows;
+} Weighed;
+
+static int
+compare_weighed(const void *a, const void *b)
+{
+	double x = ((const Weighed *) a)->number, y = ((const Weighed *) b)->number;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The mean of what a group has in a column, or the lower one of the numbers in the middle. */
+static double
+middle_of(Weighed *member, uint32 n, bool median)
+{
+	int64 rows = 0, upto = 0;
+	double mean = 0;
+	uint32 i = 0;
+
+	for (uint32 m = 0; m < n; m++)
+		rows += member[m].rows;
+	for (uint32 m = 0; m < n; m++)
+		mean += (member[m].number - member[0].number) * (double) member[m].rows / (double) rows;
+	if (!median)
+		return member[0].number + mean;
+	qsort(member, n, sizeof(Weighed), compare_weighed);
+	while ((upto += member[i].rows) < (rows + 1) / 2)
+		i++;
+	return member[i].number;
+}
+
+/* What each group shows. */
+static void
+show_groups(MaskTogether *t, uint32 ngroups)
+{
+	Size n = t->n;
+	uint32 *begin = border_palloc(t->border, sizeof(uint32) * ((Size) ngroups + 2));
+	uint32 *point = border_palloc(t->border, sizeof(uint32) * (Size) Max(t->npoints, 1));
+	Weighed *member = border_palloc(t->border, sizeof(Weighed) * (Size) Max(t->npoints, 1));
+
+	t->value = border_palloc(t->border, sizeof(Datum) * n * (Size) Max(ngroups, 1));
+	memset(begin, 0, sizeof(uint32) * ((Size) ngroups + 2));
+	for (uint32 i = 0; i < t->npoints; i++)
+		begin[t->group[i] + 2]++;
+	for (uint32 g = 0; g < ngroups; g++)
+		begin[g + 2] += begin[g + 1];
+	for (uint32 i = 0; i < t->npoints; i++)
+		point[begin[t->group[i] + 1]++] = i;
+	for (uint32 g = 0; g < ngroups; g++)
+		for (int c = 0; c < t->n; c++)
+		{
+			uint32 m = 0;
+			MemoryContext old = MemoryContextSwitchTo(t->border->context);
+
+			for (uint32 i = begin[g]; i < begin[g + 1]; i++)
+				member[m++] = (Weighed){t->point[point[i] * n + c], t->weight[point[i]]};
+			t->value[g * n + c] = mask_number_value(t->mask[c], middle_of(member, m, t->mask[c]->median));
+			MemoryContextSwitchTo(old);
+		}
+	border_pfree(t->border, begin);
+	border_pfree(t->border, point);
+	border_pfree(t->border, member);
+}
+
+static void
+find_rows(MaskTogether *t)
+{
+	int64 least = (int64) t->mask[0]->share;
+	Rest rest = {0};
+
+	if (t->rows > 0 && t->rows < least)
+		ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
+						errmsg("masked column \"%s\" has fewer values than a group must have",
+							   t->mask[0]->column->name),
+						errhint("Lower \"microaggregate\", or mask it by {\"constant\": null}.")));
+	merge_points(t);
+	t->group = border_palloc(t->border, sizeof(uint32) * (Size) Max(t->npoints, 1));
+	rest.point = border_palloc(t->border, sizeof(uint32) * (Size) Max(t->npoints, 1));
+	rest.away = border_palloc(t->border, sizeof(double) * (Size) Max(t->npoints, 1));
+	rest.near = border_palloc(t->border, sizeof(uint32) * ((Size) least + 2));
+	rest.middle = border_palloc(t->border, sizeof(double) * t->n);
+	for (uint32 i = 0; i < t->npoints; i++)
+		rest.point[rest.n++] = i;
+	rest.rows = t->rows;
+	find_groups(t, &rest, least);
+	show_groups(t, rest.ngroups);
+	border_pfree(t->border, rest.point);
+	border_pfree(t->border, rest.away);
+	border_pfree(t->border, rest.near);
+	border_pfree(t->border, rest.middle);
+}
+
+void
+masks_together_looked(const Masks *masks)
+{
+	for (MaskTogether *t = masks->together; t != NULL; t = t->next)
+		if (t->mask[0]->kind == MASK_NOISE)
+			factorize(t);
+		else
+			find_rows(t);
+}
+
+/* ---- a row ---- */
+
+static uint32
+point_of(const MaskTogether *t)
+{
+	uint32 low = 0, high = t->npoints;
+
+	while (low < high)
+	{
+		uint32 middle = low + (high - low) / 2;
+		int order = compare_points(&t->point[middle * (Size) t->n], t->row, unconstify(int *, &t->n));
+
+		if (order == 0)
+			return middle;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	elog(ERROR, "masked columns have other rows than before");
+}
+
+void
+masks_together_row(Masks *masks, const Datum *values, const bool *nulls)
+{
+	for (MaskTogether *t = masks->together; t != NULL; t = t->next)
+	{
+		uint32 group;
+
+		if (t->mask[0]->kind == MASK_NOISE)
+		{
+			draw_noise(t);
+			continue;
+		}
+		if (!read_row(t, values, nulls))
+			elog(ERROR, "masked columns have other rows than before");
+		group = t->group[point_of(t)];
+		memcpy(t->shown, &t->value[group * (Size) t->n], sizeof(Datum) * t->n);
+	}
+}
