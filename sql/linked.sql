@@ -215,6 +215,18 @@ CREATE TABLE shop.hen (id int PRIMARY KEY, x int);
 CREATE TABLE shop.egg (id int PRIMARY KEY, hen int REFERENCES shop.hen, x int);
 ALTER TABLE shop.hen ADD egg int REFERENCES shop.egg;
 SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}, "shop.hen": {"quasi_identifiers": ["x"]}, "shop.egg": {"quasi_identifiers": ["x"]}}');
+-- rows of an inheriting table may repeat a key, in the subject's table, in one of rows, in a lookup
+CREATE TABLE shop.heirs () INHERITS (shop.customers);
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}}');
+SELECT persons FROM kanon_check_linked('shop.customers', '{"shop.customers": {"quasi_identifiers": ["birth"]}}', 5);
+DROP TABLE shop.heirs;
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}}');
+CREATE TABLE shop.heirs () INHERITS (shop.orders);
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}, "shop.orders": {"quasi_identifiers": ["city"], "foreign_key": "orders_customer_id_fkey"}}');
+DROP TABLE shop.heirs;
+CREATE TABLE shop.heirs () INHERITS (shop.country);
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}, "shop.country": {"keep": ["name"]}}');
+DROP TABLE shop.heirs;
 SELECT count(*) FROM pg_class WHERE relnamespace = 'bad'::regnamespace;
 
 -- names in mixed case, two tables of one name, partitions, deferred keys, persons without rows

@@ -13,6 +13,8 @@
 #include "hierarchies/hierarchy.h"
 #include "rows/source.h"
 
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
@@ -157,6 +159,14 @@ take_linked(LinkedTable *table)
 	table->linked = value->val.boolean;
 }
 
+/* No key of the catalogs holds for rows of inheriting tables: two of them may have one key. */
+static bool
+has_inheriting_tables(Oid relid)
+{
+	return get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE &&
+		   find_inheritance_children(relid, NoLock) != NIL;
+}
+
 static void
 take_table(Linked *linked, char *name, const JsonbValue *value)
 {
@@ -177,6 +187,9 @@ take_table(Linked *linked, char *name, const JsonbValue *value)
 			 errmsg("table \"%s\" is distributed by Citus", excerpt(name)),
 			 errhint(
 				 "Tables of one release must be tables of this server: copy them, or publish each alone.")));
+	if (has_inheriting_tables(table->relid))
+		raise_table(table, "has inheriting tables, whose rows its keys do not bind",
+					"Use partitions, or copy the rows into a table with the same keys.");
 	table->options = JsonbValueToJsonb(unconstify(JsonbValue *, value));
 	table->relname = table->target = get_rel_name(table->relid);
 	take_names(table);
