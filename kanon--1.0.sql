@@ -1075,6 +1075,23 @@ AS 'MODULE_PATHNAME', 'kanon_create_publication';
 COMMENT ON FUNCTION @extschema@.kanon_create_publication(text, regclass, name[], bigint, jsonb, text, int, boolean, boolean, name, name)
 IS 'makes a view over the first k-anonymous release of a source; kanon_refresh makes the next ones';
 
+CREATE FUNCTION @extschema@.kanon_create_linked_publication(
+    name           text,
+    subject        regclass,
+    tables         jsonb,
+    k              bigint,
+    known_rows     text    DEFAULT '1',
+    keep_releases  int     DEFAULT 1,
+    stable         boolean DEFAULT true,
+    pseudonym      text    DEFAULT 'release',
+    private_schema name    DEFAULT NULL)
+RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_create_linked_publication';
+
+COMMENT ON FUNCTION @extschema@.kanon_create_linked_publication(text, regclass, jsonb, bigint, text, int, boolean, text, name)
+IS 'makes views, in a schema, over the first release of several tables that join; kanon_refresh makes the next ones';
+
 CREATE FUNCTION @extschema@.kanon_alter_publication(
     publication        text,
     quasi_identifiers  name[]  DEFAULT NULL,

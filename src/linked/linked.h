@@ -10,6 +10,19 @@
 #include "nodes/pg_list.h"
 #include "utils/jsonb.h"
 
+/* What a release of several tables keeps, from the tables alone. */
+typedef struct LinkedFound
+{
+	int64 persons;
+	int64 classes;
+	int64 smallest_class;
+	int64 combinations; /* different ones, in all classes; of all rows: groups of persons who agree */
+	int64 smallest;     /* persons who have the rarest of them; 0: there is none */
+	int64 below;        /* of them with fewer than k persons */
+	int64 alone;        /* persons whose numbers of rows nobody else of the class has */
+	int64 dangling;     /* rows that belong to nobody */
+} LinkedFound;
+
 typedef enum LinkedRole
 {
 	LINKED_SUBJECT, /* a row is a person */
@@ -28,8 +41,10 @@ typedef struct LinkedKey
 typedef struct LinkedTable
 {
 	Oid relid;
+	Oid keyed;  /* whose keys the catalogs have: of a view that is checked the table that it shows */
 	char *name; /* as the caller wrote it */
 	char *relname;
+	char *known;    /* to readers: name of what they read in the release */
 	char *target;   /* name in the target's schema */
 	Jsonb *options; /* without what is read here */
 	ArrayType *qis;
@@ -74,11 +89,21 @@ typedef struct Linked
 	int m; /* rows of each table that are known; 0: all */
 	uint64 seed;
 	bool replace; /* tables of the release before */
-	char *schema; /* of the targets, quoted */
+	char *schema; /* of the targets */
 	bytea *secret;
-	Border *border; /* of what belongs to no table alone */
+	const char *salt; /* beside it, of this release's keys; NULL: they last as long as the secret */
+	Border *border;   /* of what belongs to no table alone */
 	int n;
 	LinkedTable *tables; /* [n] the subject first, parents before children, lookups last */
+	struct SnapshotData *snapshot;
+	bool checks; /* it is a release already, which may be views */
+
+	/* of a publication */
+	const char *publication; /* NULL: a call asks */
+	SeriesRequest series;    /* of the subject's table; bounds, definition and digest are of all tables */
+	List *read;              /* relations that decide about the release */
+	bytea *digest;
+	LinkedFound found; /* in the written tables */
 
 	/* persons, once the subject is published */
 	int64 published;
@@ -93,6 +118,20 @@ typedef struct Linked
  * release already (kanon_check_linked): their options are their quasi-identifiers alone.
  */
 extern void linked_schema(Linked *linked, Oid subject, Jsonb *tables);
+
+/*
+ * linked_release.c: a release; its runs stand until linked_end.  The first tells how the tables hang together;
+ * the second is false when nothing has changed since the release of the publication before: nothing was made.
+ */
+extern void linked_begin(Linked *linked, Oid subject, Jsonb *tables);
+extern bool linked_publish(Linked *linked);
+extern void linked_end(Linked *linked);
+
+/* Bounds of hierarchies of all tables, for the publication's next release. */
+extern Jsonb *linked_bounds(const Linked *linked);
+
+/* By what group the pseudonyms of its key are. */
+extern char *linked_group(const Linked *linked, const LinkedTable *table);
 
 /* A key whose pseudonyms are bigints: others are uuids. */
 extern bool linked_number(const LinkedTable *table);
@@ -116,23 +155,10 @@ extern KanonStatus linked_release(Run *run); /* of a table, once all are solved 
 extern int linked_known_rows(const char *text);
 
 /* linked_targets.c: what would be found out after much work; and all tables take their places. */
-extern void linked_check_targets(Linked *linked, const char *schema);
+extern void linked_check_targets(Linked *linked);
 extern void linked_place(const Linked *linked);
 
-/* linked_recount.c: what a release of several tables keeps, from the tables alone. */
-typedef struct LinkedFound
-{
-	int64 persons;
-	int64 classes;
-	int64 smallest_class;
-	int64 combinations; /* different ones, in all classes; of all rows: groups of persons who agree */
-	int64 smallest;     /* persons who have the rarest of them; 0: there is none */
-	int64 below;        /* of them with fewer than k persons */
-	int64 alone;        /* persons whose numbers of rows nobody else of the class has */
-	int64 dangling;     /* rows that belong to nobody */
-} LinkedFound;
-
-/* Tables by their relid, qis, key, parent and parent_column; lookups and those without a key to persons aside. */
+/* linked_recount.c: tables by their relid, qis, key, parent and parent_column; lookups and those without a key to persons aside. */
 extern LinkedFound linked_recount(const Linked *linked, Border *border);
 
 #endif

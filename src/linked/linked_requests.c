@@ -76,9 +76,18 @@ linked_number(const LinkedTable *table)
 	return table->key_type == INT8OID || table->key_type == INT4OID || table->key_type == INT2OID;
 }
 
+/* What lasts goes by the name that readers know, which the definition of a publication keeps. */
+char *
+linked_group(const Linked *linked, const LinkedTable *table)
+{
+	if (linked->salt == NULL)
+		return table->known;
+	return psprintf("%s %s", relation_name(table->relid), linked->salt);
+}
+
 /* The column becomes a pseudonym of the key of a table. */
 static void
-mask_key(LinkedTable *table, const char *column, const LinkedTable *of)
+mask_key(const Linked *linked, LinkedTable *table, const char *column, const LinkedTable *of)
 {
 	Request *request = &table->request;
 	StringInfoData json;
@@ -90,7 +99,7 @@ mask_key(LinkedTable *table, const char *column, const LinkedTable *of)
 	appendStringInfoChar(&json, '{');
 	escape_json(&json, column);
 	appendStringInfoString(&json, ": {\"pseudonym\": \"publication\", \"group\": ");
-	escape_json(&json, relation_name(of->relid));
+	escape_json(&json, linked_group(linked, of));
 	appendStringInfo(&json, ", \"type\": \"%s\"}}", linked_number(of) ? "bigint" : "uuid");
 	mask = jsonb_of(json.data);
 	request->columns.mask =
@@ -165,16 +174,44 @@ promise_text(const Linked *linked)
 					known, linked->k);
 }
 
-/* Publications ask for those, and no call does. */
+/* Publications ask for those, and no call does; of histories, and of lookups, nobody does. */
 static void
-refuse_limits(const LinkedTable *table)
+refuse_limits(const Linked *linked, const LinkedTable *table)
 {
+	OptionSet refused = linked->publication != NULL && table->role != LINKED_LOOKUP
+							? TAKES(MAX_HELD) | TAKES(COUNT_ROWS)
+							: OF_PUBLICATIONS;
+
 	for (Option option = 0; option < OPTIONS; option++)
-		if ((OF_PUBLICATIONS & UINT64CONST(1) << option) != 0 && has_key(table->options, option_name(option)))
-			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("table \"%s\" has the option \"%s\", which is of publications",
-								   excerpt(table->name), option_name(option)),
-							errhint("Leave it out.")));
+		if ((refused & UINT64CONST(1) << option) != 0 && has_key(table->options, option_name(option)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 linked->publication != NULL
+						 ? errmsg("table \"%s\" has the option \"%s\", which a publication of several tables "
+								  "does not have",
+								  excerpt(table->name), option_name(option))
+						 : errmsg("table \"%s\" has the option \"%s\", which is of publications",
+								  excerpt(table->name), option_name(option)),
+					 errhint("Leave it out.")));
+}
+
+/* What a publication asks of each table. */
+static void
+fill_series(const Linked *linked, LinkedTable *table)
+{
+	Request *request = &table->request;
+	JsonbValue name = {.type = jbvString, .val.string = {(int) strlen(table->known), table->known}};
+	JsonbValue *bounds = NULL;
+
+	request->publication = linked->publication;
+	if (table->role == LINKED_SUBJECT)
+		request->series = linked->series;
+	if (linked->series.bounds != NULL && JB_ROOT_IS_OBJECT(linked->series.bounds))
+		bounds = findJsonbValueFromContainer(&linked->series.bounds->root, JB_FOBJECT, &name);
+	request->series.bounds = bounds != NULL && bounds->type == jbvBinary ? JsonbValueToJsonb(bounds) : NULL;
+	/* it is asked of all tables together */
+	request->series.definition = NULL;
+	request->series.seen = NULL;
 }
 
 /* k counts persons: by a rule about the column that says who they are. */
@@ -211,18 +248,22 @@ fill_request(Linked *linked, LinkedTable *table)
 	Request *request = &table->request;
 	char *promise = promise_text(linked);
 
-	refuse_limits(table);
+	refuse_limits(linked, table);
 	if (table->role == LINKED_ALONE)
 		count_persons(table);
 	memset(request, 0, sizeof(*request));
 	request->k =
 		table->role == LINKED_ROWS || table->role == LINKED_LOOKUP ? 1 : Max(linked->k, table->class_size);
+	request->published = linked->publication != NULL;
+	request->series.stable = table->role == LINKED_SUBJECT && linked->series.stable;
 	request_of_json(request, roles[table->role], table->options);
+	if (linked->publication != NULL)
+		fill_series(linked, table);
 	request->function = "kanon_linked";
 	request->caller = linked->caller;
 	request->source = table->relid;
 	request->qis = table->qis != NULL ? table->qis : name_list(NULL, 0);
-	request->target = psprintf("%s.%s", linked->schema, quote_identifier(table->target));
+	request->target = psprintf("%s.%s", quote_identifier(linked->schema), quote_identifier(table->target));
 	request->columns.mask_key = linked->secret;
 	request->linked.promise = table->role == LINKED_SUBJECT || table->role == LINKED_ROWS ? promise : NULL;
 	request->own = table->role == LINKED_ROWS || table->role == LINKED_LOOKUP ? table : request->own;
@@ -296,19 +337,19 @@ publish_keys(Linked *linked, LinkedTable *table)
 		if (to->raw)
 			keep_key(table, key->column);
 		else
-			mask_key(table, key->column, to);
+			mask_key(linked, table, key->column, to);
 	}
 	if (table->role == LINKED_ALONE)
 		return;
 	if (table->role == LINKED_ROWS)
-		mask_key(table, table->parent_column, &linked->tables[table->parent]);
+		mask_key(linked, table, table->parent_column, &linked->tables[table->parent]);
 	/* (rows that are a person's only ones have one key of both) */
 	if (table->key == NULL || (table->parent_column != NULL && strcmp(table->key, table->parent_column) == 0))
 		return;
 	if (table->raw)
 		keep_key(table, table->key);
 	else
-		mask_key(table, table->key, table);
+		mask_key(linked, table, table->key, table);
 }
 
 void

@@ -139,7 +139,7 @@ persons_of_codes(Linked *linked, const LinkedTable *table)
 	uint32 n = dictionary_size(column->dictionary);
 	uint32 *person = border_palloc(table->run->border, sizeof(uint32) * Max(n, 1));
 	Pseudonyms *pseudonyms =
-		pseudonyms_begin(linked->secret, column->type, relation_name(linked->tables[0].relid));
+		pseudonyms_begin(linked->secret, column->type, linked_group(linked, &linked->tables[0]));
 	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_SMALL_SIZES);
 	int nest = plain_text_begin();
 

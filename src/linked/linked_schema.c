@@ -167,6 +167,33 @@ has_inheriting_tables(Oid relid)
 		   find_inheritance_children(relid, NoLock) != NIL;
 }
 
+static uint64
+ask(const char *query, Oid relid)
+{
+	Oid types[1] = {OIDOID};
+	Datum values[1] = {ObjectIdGetDatum(relid)};
+	int nest = catalog_path_begin();
+	uint64 n = gate_ask(query, 1, types, values, NULL, false, 0);
+
+	catalog_path_end(nest);
+	return n;
+}
+
+/* The one relation that a view reads, or the view itself. */
+static Oid
+shown_table(Oid view)
+{
+	bool isnull;
+
+	if (get_rel_relkind(view) != RELKIND_VIEW ||
+		ask("SELECT DISTINCT d.refobjid FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass"
+			" AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> r.ev_class"
+			" WHERE r.ev_class = $1 AND r.rulename = '_RETURN'",
+			view) != 1)
+		return view;
+	return DatumGetObjectId(gate_value(0, 1, OIDOID, &isnull));
+}
+
 static void
 take_table(Linked *linked, char *name, const JsonbValue *value)
 {
@@ -187,7 +214,8 @@ take_table(Linked *linked, char *name, const JsonbValue *value)
 			 errmsg("table \"%s\" is distributed by Citus", excerpt(name)),
 			 errhint(
 				 "Tables of one release must be tables of this server: copy them, or publish each alone.")));
-	if (has_inheriting_tables(table->relid))
+	table->keyed = linked->checks ? shown_table(table->relid) : table->relid;
+	if (has_inheriting_tables(table->keyed))
 		raise_table(table, "has inheriting tables, whose rows its keys do not bind",
 					"Use partitions, or copy the rows into a table with the same keys.");
 	table->options = JsonbValueToJsonb(unconstify(JsonbValue *, value));
@@ -204,6 +232,7 @@ take_table(Linked *linked, char *name, const JsonbValue *value)
 		if (strcmp(linked->tables[i].target, table->target) == 0)
 			raise_table(table, "would be published under a name that another one has",
 						"Say {\"target\": \"another_name\"} of one of them.");
+	table->known = table->target;
 	linked->n++;
 }
 
@@ -235,18 +264,6 @@ take_tables(Linked *linked, Jsonb *tables)
 
 /* ---- what the catalogs say ---- */
 
-static uint64
-ask(const char *query, Oid relid)
-{
-	Oid types[1] = {OIDOID};
-	Datum values[1] = {ObjectIdGetDatum(relid)};
-	int nest = catalog_path_begin();
-	uint64 n = gate_ask(query, 1, types, values, NULL, false, 0);
-
-	catalog_path_end(nest);
-	return n;
-}
-
 static char *
 name_value(uint64 row, int column)
 {
@@ -261,10 +278,10 @@ find_primary_key(LinkedTable *table)
 {
 	if (ask("SELECT a.attname FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid"
 			" AND a.attnum = c.conkey[1] WHERE c.conrelid = $1 AND c.contype = 'p' AND cardinality(c.conkey) = 1",
-			table->relid) == 0)
+			table->keyed) == 0)
 		return;
 	table->key = name_value(0, 1);
-	table->key_type = getBaseType(get_atttype(table->relid, get_attnum(table->relid, table->key)));
+	table->key_type = getBaseType(get_atttype(table->keyed, get_attnum(table->keyed, table->key)));
 }
 
 static int
@@ -272,6 +289,16 @@ table_of(const Linked *linked, Oid relid)
 {
 	for (int i = 0; i < linked->n; i++)
 		if (linked->tables[i].relid == relid)
+			return i;
+	return -1;
+}
+
+/* By whose keys it has. */
+static int
+keyed_table(const Linked *linked, Oid relid)
+{
+	for (int i = 0; i < linked->n; i++)
+		if (linked->tables[i].keyed == relid)
 			return i;
 	return -1;
 }
@@ -291,12 +318,12 @@ find_foreign_keys(Schema *schema)
 				" JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]"
 				" JOIN pg_attribute f ON f.attrelid = c.confrelid AND f.attnum = c.confkey[1]"
 				" WHERE c.conrelid = $1 AND c.contype = 'f' ORDER BY 1, 2",
-				linked->tables[i].relid);
+				linked->tables[i].keyed);
 
 		for (uint64 row = 0; row < n; row++)
 		{
 			bool isnull;
-			int to = table_of(linked, DatumGetObjectId(gate_value(row, 2, OIDOID, &isnull)));
+			int to = keyed_table(linked, DatumGetObjectId(gate_value(row, 2, OIDOID, &isnull)));
 
 			if (to < 0)
 				continue;

@@ -53,9 +53,9 @@ check_referred(const LinkedTable *table, Oid relid, const Oid *replaced, int n)
 }
 
 void
-linked_check_targets(Linked *linked, const char *schema)
+linked_check_targets(Linked *linked)
 {
-	Oid namespace = get_namespace_oid(schema, true);
+	Oid namespace = get_namespace_oid(linked->schema, true);
 	Oid replaced[KANON_MAX_LINKED] = {0};
 
 	for (int i = 0; i < linked->n; i++)

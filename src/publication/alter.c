@@ -259,6 +259,38 @@ typedef struct Alteration
 	bool solve;
 } Alteration;
 
+static void
+alter_of_one_table(KanonPublication *publication, FunctionCallInfo fcinfo, Oid source)
+{
+	const Model *model = definition_options(publication);
+
+	if (!PG_ARGISNULL(ALTER_QIS))
+		publication->qis = says_nothing(fcinfo, ALTER_QIS) ? labels_read(source, model, &publication->options)
+														   : PG_GETARG_ARRAYTYPE_P(ALTER_QIS);
+	definition_check(publication);
+}
+
+/* What is said of each of several tables is in "tables" of the options. */
+static void
+refuse_of_one_table(FunctionCallInfo fcinfo)
+{
+	static const struct
+	{
+		int argument;
+		const char *name;
+	} refused[] = {{ALTER_QIS, "quasi_identifiers"},
+				   {ALTER_SOLVER, "solver"},
+				   {ALTER_PROTECT, "protect_successive"},
+				   {ALTER_KEY, "key"}};
+
+	for (int i = 0; i < lengthof(refused); i++)
+		if (!PG_ARGISNULL(refused[i].argument))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("a publication of several tables has no %s", refused[i].name),
+					 errhint("Say what becomes of each table by set_options => '{\"tables\": {...}}'.")));
+}
+
 /* As the next refresh would, but for the view, which readers have. */
 static void
 make_release(void *arg)
@@ -272,6 +304,7 @@ make_release(void *arg)
 	SPI_connect();
 	release_make(publication, &release, before, false);
 	view_check(publication, release.relation);
+	linked_views_check(publication, &release);
 	SPI_finish();
 }
 
@@ -307,12 +340,13 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 		publication_claim(publication_find(extension, name, owned_by_caller), true);
 	KanonPublication before;
 	Alteration alteration = {.publication = publication};
-	const Model *model;
 	Changes changes;
 	Identity saved;
 	Oid source;
 
 	publication->caller = fcinfo->flinfo->fn_oid;
+	if (publication_is_linked(publication))
+		refuse_of_one_table(fcinfo);
 	publication->options =
 		relations_followed(publication->options, publication->relations, publication->owner);
 	before = *publication;
@@ -334,17 +368,16 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(ALTER_KEY))
 		set_key(publication, NameStr(*PG_GETARG_NAME(ALTER_KEY)));
 
+	if (publication_is_linked(publication))
+		linked_alter(publication, before.options);
 	/* nobody else takes that upon the owner */
 	if (GetUserId() == publication->owner &&
 		!(PG_ARGISNULL(ALTER_OPTIONS) && PG_ARGISNULL(ALTER_SET_OPTIONS)))
 		publication->strangers = names_strangers(source, publication->options);
 	identity_assume(publication, &saved);
 	SPI_connect();
-	model = definition_options(publication);
-	if (!PG_ARGISNULL(ALTER_QIS))
-		publication->qis = says_nothing(fcinfo, ALTER_QIS) ? labels_read(source, model, &publication->options)
-														   : PG_GETARG_ARRAYTYPE_P(ALTER_QIS);
-	definition_check(publication);
+	if (!publication_is_linked(publication))
+		alter_of_one_table(publication, fcinfo, source);
 	changes = find_changes(&before, publication);
 	alteration.solve = solve && changes.release;
 	if (publication->protect_successive && !before.protect_successive)

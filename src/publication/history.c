@@ -27,7 +27,8 @@ bring_up_to_date(Oid history)
 {
 	static const char *const names[] = {
 		"held_persons pg_catalog.int8", "held_oldest pg_catalog.int8", "smallest_difference pg_catalog.int8",
-		"rows pg_catalog.regclass",     "digest pg_catalog.bytea",     "checked pg_catalog.timestamptz"};
+		"rows pg_catalog.regclass",     "digest pg_catalog.bytea",     "checked pg_catalog.timestamptz",
+		"others pg_catalog._regclass"};
 
 	for (int i = 0; i < lengthof(names) && OidIsValid(history); i++)
 		if (get_attnum(history, pnstrdup(names[i], strcspn(names[i], " "))) == InvalidAttrNumber)
@@ -60,11 +61,12 @@ release_add(const KanonPublication *publication, const Release *release)
 	parameter_relation(&p, release->types);
 	parameter_relation(&p, release->rows);
 	parameter(&p, BYTEAOID, PointerGetDatum(release->digest), release->digest == NULL);
+	parameter_relations(&p, release->others);
 	bring_up_to_date(publication->history);
 	row_write(
 		"INSERT INTO %s (release, started, finished, status, row_count, k, cost, held_persons, held_oldest,"
-		" smallest_difference, error, message, detail, hint, relation, persons, types, rows, digest)"
-		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
+		" smallest_difference, error, message, detail, hint, relation, persons, types, rows, digest, others)"
+		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
 		publication->history, &p, SPI_OK_INSERT);
 }
 
@@ -80,9 +82,10 @@ release_update(const KanonPublication *publication, const Release *release)
 	parameter_relation(&p, release->types);
 	parameter_relation(&p, release->rows);
 	parameter(&p, TIMESTAMPTZOID, TimestampTzGetDatum(release->checked), release->checked == 0);
+	parameter_relations(&p, release->others);
 	bring_up_to_date(publication->history);
 	row_write(
-		"UPDATE %s SET status = $2, relation = $3, persons = $4, types = $5, rows = $6, checked = $7 WHERE release = $1",
+		"UPDATE %s SET status = $2, relation = $3, persons = $4, types = $5, rows = $6, checked = $7, others = $8 WHERE release = $1",
 		publication->history, &p, SPI_OK_UPDATE);
 }
 
@@ -117,6 +120,7 @@ read_release(const Row *row, void *arg)
 	Visit *visit = arg;
 	Release release = {.status = RELEASE_FAILED};
 	char *status = row_text(row, "status");
+	ListCell *lc;
 	bool isnull;
 	Datum value = row_value(row, "cost", FLOAT8OID, &isnull);
 
@@ -140,6 +144,10 @@ read_release(const Row *row, void *arg)
 	release.persons = get_own_table(visit->publication, row, "persons");
 	release.types = get_own_table(visit->publication, row, "types");
 	release.rows = get_own_table(visit->publication, row, "rows");
+	release.others = row_relations(row, "others");
+	foreach (lc, release.others)
+		if (!publication_owns(visit->publication, lfirst_oid(lc), RELKIND_RELATION))
+			lfirst_oid(lc) = InvalidOid;
 	(void) row_value(row, "rows", REGCLASSOID, &isnull);
 	release.histories_lost = !isnull && !OidIsValid(release.rows);
 	for (int i = 0; status != NULL && i < lengthof(status_names); i++)
@@ -200,6 +208,7 @@ release_copy(const Release *release)
 	copy->message = release->message != NULL ? pstrdup(release->message) : NULL;
 	copy->detail = release->detail != NULL ? pstrdup(release->detail) : NULL;
 	copy->hint = release->hint != NULL ? pstrdup(release->hint) : NULL;
+	copy->others = list_copy(release->others);
 	copy->digest = release->digest != NULL ? DatumGetByteaPCopy(PointerGetDatum(release->digest)) : NULL;
 	return copy;
 }

@@ -62,6 +62,19 @@ say_give(KanonPublication *publication, const char *what, const char *kind, Oid 
 		psprintf("ALTER %s %s OWNER TO %s", kind, relation_name(relid), name_of_role(owner)));
 }
 
+/* Each of the other views, of several tables, shows its table of the release. */
+static bool
+shows(const KanonPublication *publication, const Release *release)
+{
+	ListCell *view, *table;
+
+	forboth (view, publication->views, table, release->others)
+		if (!OidIsValid(lfirst_oid(view)) || !OidIsValid(lfirst_oid(table)) ||
+			source_view_reads(lfirst_oid(view)) != lfirst_oid(table))
+			return false;
+	return true;
+}
+
 void
 publication_diagnose(KanonPublication *publication)
 {
@@ -85,6 +98,9 @@ publication_diagnose(KanonPublication *publication)
 			psprintf("SELECT kanon_refresh(%s)", quote_literal_cstr(publication->name)));
 	else if (source_view_reads(publication->published) != current->relation)
 		say(publication, "its view shows something else than the current release",
+			psprintf("SELECT kanon_refresh(%s)", quote_literal_cstr(publication->name)));
+	else if (list_length(publication->views) != list_length(current->others) || !shows(publication, current))
+		say(publication, "one of its views is gone, or shows something else than the current release",
 			psprintf("SELECT kanon_refresh(%s)", quote_literal_cstr(publication->name)));
 }
 
@@ -258,10 +274,11 @@ is_listed(List *publications, Oid view, Oid release)
 	{
 		KanonPublication *publication = lfirst(lc);
 
-		if (publication->published == view)
+		if (publication->published == view || list_member_oid(publication->views, view))
 			return true;
 		foreach (lc2, publication->lost ? NIL : releases(publication, NULL))
-			if (((Release *) lfirst(lc2))->relation == release)
+			if (((Release *) lfirst(lc2))->relation == release ||
+				list_member_oid(((Release *) lfirst(lc2))->others, release))
 				return true;
 	}
 	return false;

@@ -21,6 +21,7 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
+#include "lib/stringinfo.h"
 #include "utils/timestamp.h"
 
 PG_FUNCTION_INFO_V1(kanon_create_publication);
@@ -197,7 +198,7 @@ void
 definition_tell(const KanonPublication *publication)
 {
 	static const char *const keep_one = "Let no reader keep more than one release.";
-	bool stays = model_find(publication->solver)->near != NULL;
+	bool stays = publication_is_linked(publication) || model_find(publication->solver)->near != NULL;
 
 	if (!publication->stable)
 		ereport(
@@ -206,7 +207,9 @@ definition_tell(const KanonPublication *publication)
 			 errdetail(
 				 "A reader who keeps two releases and knows a person's class in both has to choose only among the persons who are in both classes."),
 			 stays ? errhint("stable => true keeps unchanged rows together.") : errhint("%s", keep_one)));
-	if (!publication->protect_successive)
+	if (publication_is_linked(publication))
+		linked_definition_tell(publication);
+	else if (!publication->protect_successive)
 		ereport(
 			NOTICE,
 			(errmsg("readers who keep releases of publication %s can tell what changes", publication->name),
@@ -257,17 +260,54 @@ key_check(const char *key, Oid source)
 
 /* ---- create ---- */
 
-static Oid
-private_schema(FunctionCallInfo fcinfo, Oid published)
+Oid
+private_schema_arg(FunctionCallInfo fcinfo, int arg, Oid published)
 {
 	char *name;
 	Oid namespace;
 
-	if (PG_ARGISNULL(ARG_PRIVATE_SCHEMA))
+	if (PG_ARGISNULL(arg))
 		return published;
-	name = NameStr(*PG_GETARG_NAME(ARG_PRIVATE_SCHEMA));
+	name = NameStr(*PG_GETARG_NAME(arg));
 	(void) relation_to_create(quote_qualified_identifier(name, "any"), "publication", &namespace);
 	return namespace;
+}
+
+char *
+publication_new_name(const char *name, char **bare, Oid *namespace)
+{
+	char *qualified;
+
+	*bare = relation_to_create(name, "publication", namespace);
+	qualified = quote_qualified_identifier(get_namespace_name(*namespace), *bare);
+	lock_name(*namespace, *bare);
+	if (OidIsValid(get_relname_relid(*bare, *namespace)))
+		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE), errmsg("relation %s already exists", qualified),
+						errhint("Choose another name for the publication, or drop what has it.")));
+	if (isAnyTempNamespace(*namespace))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a publication cannot be temporary"),
+						errhint("Choose another schema.")));
+	return qualified;
+}
+
+void
+publication_establish(KanonPublication *publication, const char *name, Oid source, Oid schema)
+{
+	Release release = {.number = 1, .status = RELEASE_CURRENT, .started = GetCurrentTimestamp()};
+	Identity saved;
+
+	publication->strangers = names_strangers(source, publication->options);
+	identity_assume(publication, &saved);
+	publication_create_tables(publication, name, schema);
+	source_view_create(publication, source, name, schema);
+	/* the first release has masks by the key that is stored */
+	publication_store(publication);
+	progress_publication(publication->name, publication->owner);
+	release_build(publication, &release, NIL);
+	release.finished = GetCurrentTimestamp();
+	publication_store(publication);
+	release_add(publication, &release);
+	identity_return(&saved);
 }
 
 /*
@@ -278,11 +318,9 @@ Datum
 kanon_create_publication(PG_FUNCTION_ARGS)
 {
 	KanonPublication *publication = palloc0(sizeof(KanonPublication));
-	Release release = {.number = 1, .status = RELEASE_CURRENT, .started = GetCurrentTimestamp()};
 	const Model *model;
 	char *name;
 	Oid source, namespace, schema;
-	Identity saved;
 
 	name = text_arg(fcinfo, ARG_NAME, "name", "Name the view that readers will see.");
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view to publish.");
@@ -301,17 +339,8 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 		publication->key = pstrdup(NameStr(*PG_GETARG_NAME(ARG_KEY)));
 
 	SPI_connect();
-	name = relation_to_create(name, "publication", &namespace);
-	publication->name = quote_qualified_identifier(get_namespace_name(namespace), name);
-	lock_name(namespace, name);
-	if (OidIsValid(get_relname_relid(name, namespace)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_TABLE), errmsg("relation %s already exists", publication->name),
-				 errhint("Choose another name for the publication, or drop what has it.")));
-	if (isAnyTempNamespace(namespace))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a publication cannot be temporary"),
-						errhint("Choose another schema.")));
-	schema = private_schema(fcinfo, namespace);
+	publication->name = publication_new_name(name, &name, &namespace);
+	schema = private_schema_arg(fcinfo, ARG_PRIVATE_SCHEMA, namespace);
 	model = definition_options(publication);
 	publication->qis = says_nothing(fcinfo, ARG_QIS) ? labels_read(source, model, &publication->options)
 													 : PG_GETARG_ARRAYTYPE_P(ARG_QIS);
@@ -319,18 +348,7 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	definition_check(publication);
 	key_check(publication->key, source);
 
-	publication->strangers = names_strangers(source, publication->options);
-	identity_assume(publication, &saved);
-	publication_create_tables(publication, name, schema);
-	source_view_create(publication, source, name, schema);
-	/* the first release has masks by the key that is stored */
-	publication_store(publication);
-	progress_publication(publication->name, publication->owner);
-	release_build(publication, &release, NIL);
-	release.finished = GetCurrentTimestamp();
-	publication_store(publication);
-	release_add(publication, &release);
-	identity_return(&saved);
+	publication_establish(publication, name, source, schema);
 	SPI_finish();
 	definition_tell(publication);
 	PG_RETURN_VOID();
@@ -338,13 +356,22 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 
 /* ---- drop ---- */
 
-static void
-drop_relation(const char *kind, Oid relid)
+void
+drop_relations(const char *kind, List *relids)
 {
-	char *name = relation_name(relid);
+	StringInfoData names;
+	ListCell *lc;
 
-	if (name != NULL)
-		run_utility(psprintf("DROP %s %s", kind, name));
+	initStringInfo(&names);
+	foreach (lc, relids)
+	{
+		char *name = relation_name(lfirst_oid(lc));
+
+		if (name != NULL)
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", name);
+	}
+	if (names.len > 0)
+		run_utility(psprintf("DROP %s %s", kind, names.data));
 }
 
 /* kanon_drop_publication(publication text) */
@@ -363,19 +390,19 @@ kanon_drop_publication(PG_FUNCTION_ARGS)
 	history = releases(publication, NULL);
 	identity_assume(publication, &saved);
 	SPI_connect();
-	drop_relation("VIEW", publication->published);
+	drop_relations("VIEW", lcons_oid(publication->published, publication->views));
 	foreach (lc, history)
 	{
-		Release *release = lfirst(lc);
+		const Release *release = lfirst(lc);
 
-		drop_relation("TABLE", release->relation);
-		drop_relation("TABLE", release->persons);
-		drop_relation("TABLE", release->types);
-		drop_relation("TABLE", release->rows);
+		drop_relations("TABLE", lcons_oid(release->relation, release->others));
+		drop_relations("TABLE", list_make1_oid(release->persons));
+		drop_relations("TABLE", list_make1_oid(release->types));
+		drop_relations("TABLE", list_make1_oid(release->rows));
 	}
-	drop_relation("VIEW", publication->source);
-	drop_relation("TABLE", publication->history);
-	drop_relation("TABLE", publication->definition);
+	drop_relations("VIEW", list_make1_oid(publication->source));
+	drop_relations("TABLE", list_make1_oid(publication->history));
+	drop_relations("TABLE", list_make1_oid(publication->definition));
 	SPI_finish();
 	identity_return(&saved);
 	PG_RETURN_VOID();

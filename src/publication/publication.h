@@ -40,8 +40,10 @@ typedef struct KanonPublication
 	char *solver;  /* the name of a model */
 	ArrayType *qis;
 	int64 k;
-	Jsonb *options;       /* of the model */
+	Jsonb *options;       /* of the model; of several tables: those of each, the subject's first */
 	ArrayType *relations; /* that they name, as they were stored */
+	List *
+		views; /* of several tables: Oids of the other views, in the order of the options; InvalidOid: gone */
 	int32 keep_releases;
 	bool stable;
 	bool protect_successive;
@@ -85,6 +87,7 @@ typedef struct Release
 	Oid relation; /* InvalidOid: dropped, or failed */
 	Oid persons;
 	Oid types;
+	List *others;        /* of several tables: Oids of the other tables, in the order of the views */
 	Oid rows;            /* as published last, with their histories, */
 	bool histories_lost; /* which the history names, and which is not there or somebody else's */
 	bytea *digest;       /* of what it was made from (read/digest.h), or NULL */
@@ -175,7 +178,40 @@ extern KanonPublication *publication_claim(KanonPublication *publication, bool w
 /* A free name for something that belongs to the publication, qualified and quoted. */
 extern char *private_name(const char *name, const char *what, Oid namespace, char **bare);
 
+/* ---- linked_publication.c: several tables as one publication ---- */
+
+#define LINKED_SOLVER "linked"
+
+extern bool publication_is_linked(const KanonPublication *publication);
+extern void linked_release_make(KanonPublication *publication, Release *release, List *releases,
+								bool may_keep);
+
+/* New options of a publication that has these before are as a definition has them; raises what is wrong. */
+extern void linked_alter(KanonPublication *publication, Jsonb *before);
+
+/* As view_check, of the other views. */
+extern void linked_views_check(const KanonPublication *publication, const Release *release);
+
+/* The other views follow the subject's. */
+extern void linked_views_switch(KanonPublication *publication, const Release *release);
+extern void linked_definition_tell(const KanonPublication *publication);
+
+/* The publication of several tables whose views are in a schema, or NULL. */
+extern KanonPublication *linked_find(Oid extension, const char *schema, bool (*wanted)(Oid owner, Oid view));
+
 /* ---- publication.c ---- */
+
+/* Makes what belongs to a new publication, and its first release. */
+extern void publication_establish(KanonPublication *publication, const char *name, Oid source, Oid schema);
+
+/* Raises when there is such a relation; nobody else makes one until this transaction is over.  Qualified and quoted. */
+extern char *publication_new_name(const char *name, char **bare, Oid *namespace);
+
+/* NULL: the schema of what readers see. */
+extern Oid private_schema_arg(FunctionCallInfo fcinfo, int arg, Oid published);
+
+/* Drops all of them that are there, together, since they may refer to each other. */
+extern void drop_relations(const char *kind, List *relids);
 
 /* Raises when it protects nobody: asked of an argument, and of a definition, which its owner can write. */
 extern void publication_check_k(int64 k);
@@ -285,6 +321,19 @@ extern void failure_warn(const KanonPublication *publication, const Release *rel
  * current release, none is made, and the release's status says so.
  */
 extern void release_make(KanonPublication *publication, Release *release, List *releases, bool may_keep);
+
+/* A name for a table of a release: publication_WHAT_N, qualified and quoted. */
+extern char *release_table_name(const KanonPublication *publication, const Release *release, const char *of,
+								const char *what, char **bare);
+
+/* All of a definition that shapes releases, as text. */
+extern char *definition_text(const KanonPublication *publication);
+
+/* Tables of a release are the owner's, but were made by another role where they were given away since: raises. */
+extern void release_trust(const Release *release);
+
+/* The view, locked if it is there, shows another table. */
+extern void view_show(KanonPublication *publication, Oid release);
 
 /* Makes a release and switches the view, if anything has changed; raises what goes wrong. */
 extern void release_build(KanonPublication *publication, Release *release, List *releases);

@@ -155,6 +155,28 @@ row_relation(const Row *row, const char *name)
 	return DatumGetObjectId(value);
 }
 
+/* What is gone keeps its place, as InvalidOid. */
+List *
+row_relations(const Row *row, const char *name)
+{
+	bool isnull;
+	Datum value = row_value(row, name, REGCLASSARRAYOID, &isnull);
+	List *relids = NIL;
+	Datum *values;
+	bool *nulls;
+	int n;
+
+	if (isnull)
+		return NIL;
+	deconstruct_array(DatumGetArrayTypeP(value), REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT, &values,
+					  &nulls, &n);
+	for (int i = 0; i < n; i++)
+		relids = lappend_oid(relids, nulls[i] || !SearchSysCacheExists1(RELOID, values[i])
+										 ? InvalidOid
+										 : DatumGetObjectId(values[i]));
+	return relids;
+}
+
 TimestampTz
 row_time(const Row *row, const char *name)
 {
@@ -184,6 +206,20 @@ void
 parameter_relation(Parameters *parameters, Oid relid)
 {
 	parameter(parameters, REGCLASSOID, ObjectIdGetDatum(relid), !OidIsValid(relid));
+}
+
+void
+parameter_relations(Parameters *parameters, List *relids)
+{
+	Datum *values = palloc(sizeof(Datum) * Max(list_length(relids), 1));
+	int n = 0;
+	ListCell *lc;
+
+	foreach (lc, relids)
+		values[n++] = ObjectIdGetDatum(lfirst_oid(lc));
+	parameter(parameters, REGCLASSARRAYOID,
+			  PointerGetDatum(construct_array(values, n, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT)),
+			  n == 0);
 }
 
 void

@@ -34,7 +34,8 @@ extern Datum row_value(const Row *row, const char *name, Oid type, bool *isnull)
 extern int64 row_int8(const Row *row, const char *name);
 extern char *row_text(const Row *row, const char *name);
 extern bool row_bool(const Row *row, const char *name);
-extern Oid row_relation(const Row *row, const char *name); /* InvalidOid for what is gone, too */
+extern Oid row_relation(const Row *row, const char *name);    /* InvalidOid for what is gone, too */
+extern List *row_relations(const Row *row, const char *name); /* Oids; NIL for NULL, too */
 extern TimestampTz row_time(const Row *row, const char *name);
 
 /* Values of one statement. */
@@ -48,6 +49,7 @@ typedef struct Parameters
 
 extern void parameter(Parameters *parameters, Oid type, Datum value, bool isnull);
 extern void parameter_text(Parameters *parameters, const char *value);
+extern void parameter_relations(Parameters *parameters, List *relids); /* NIL: NULL */
 extern void parameter_relation(Parameters *parameters, Oid relid);
 
 /* Its owner has changed the table, or made rules for it. */

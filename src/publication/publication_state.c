@@ -134,6 +134,7 @@ read_definition(const Row *row, void *arg)
 	Definition *definition = arg;
 	KanonPublication *publication = definition->publication;
 	MemoryContext old = MemoryContextSwitchTo(definition->context);
+	ListCell *lc;
 	Datum value;
 	bool isnull;
 
@@ -160,6 +161,10 @@ read_definition(const Row *row, void *arg)
 	publication->options = isnull ? NULL : DatumGetJsonbPCopy(value);
 	value = row_value(row, "relations", REGCLASSARRAYOID, &isnull);
 	publication->relations = isnull ? NULL : DatumGetArrayTypePCopy(value);
+	publication->views = row_relations(row, "views");
+	foreach (lc, publication->views)
+		if (!publication_owns(publication, lfirst_oid(lc), RELKIND_VIEW))
+			lfirst_oid(lc) = InvalidOid;
 	value = row_value(row, "keep_releases", INT4OID, &isnull);
 	publication->keep_releases = isnull ? 1 : DatumGetInt32(value);
 	publication->stable = row_bool(row, "stable");
@@ -313,7 +318,8 @@ find_by_view(Oid extension, Oid view, const char *name, bool (*wanted)(Oid owner
 		if (relation_owner(lfirst_oid(lc)) != owner)
 			continue;
 		publication = publication_read(extension, lfirst_oid(lc));
-		if (publication != NULL && publication->published == view)
+		if (publication != NULL &&
+			(publication->published == view || list_member_oid(publication->views, view)))
 			return publication;
 	}
 	publication = find_lost(extension, view, wanted);
@@ -369,6 +375,8 @@ publication_look(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid 
 		/* something else may have the name by now */
 		found = relation_name(relid);
 	}
+	else if (list_length(names) == 1)
+		publication = linked_find(extension, linitial(names), wanted);
 	if (publication == NULL && found != NULL)
 		publication = find_by_text(extension, found, wanted);
 	if (publication == NULL)
@@ -401,7 +409,8 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 						 " relations pg_catalog._regclass,"
 						 " keep_releases pg_catalog.int4 NOT NULL, stable pg_catalog.bool NOT NULL,"
 						 " protect_successive pg_catalog.bool NOT NULL, key pg_catalog.text,"
-						 " mask_key pg_catalog.bytea, bounds pg_catalog.jsonb, strangers pg_catalog.bool)",
+						 " mask_key pg_catalog.bytea, bounds pg_catalog.jsonb, strangers pg_catalog.bool,"
+						 " views pg_catalog._regclass)",
 						 qualified, quote_identifier(get_namespace_name(publication->extension)),
 						 OPTIONS_TYPE));
 	publication->definition = get_relname_relid(bare, namespace);
@@ -438,8 +447,8 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 
 #define COLUMNS                                                                               \
 	"name, published, source, history, solver, quasi_identifiers, k, options, keep_releases," \
-	" stable, protect_successive, key, relations, bounds, strangers"
-#define VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15"
+	" stable, protect_successive, key, relations, bounds, strangers, views"
+#define VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16"
 
 /* The key that the statement has made. */
 static void
@@ -459,7 +468,8 @@ read_mask_key(KanonPublication *publication, const char *name)
 static void
 bring_up_to_date(const KanonPublication *publication)
 {
-	static const char *const columns[][2] = {{"bounds", "jsonb"}, {"strangers", "bool"}};
+	static const char *const columns[][2] = {
+		{"bounds", "jsonb"}, {"strangers", "bool"}, {"views", "_regclass"}};
 
 	rows_identify(publication->definition);
 	for (int i = 0; i < lengthof(columns); i++)
@@ -502,6 +512,7 @@ publication_store(KanonPublication *publication)
 	parameter(&p, REGCLASSARRAYOID, PointerGetDatum(relations_listed(publication->options)), false);
 	parameter_bounds(&p, publication);
 	parameter(&p, BOOLOID, BoolGetDatum(publication->strangers), false);
+	parameter_relations(&p, publication->views);
 	row_write(keyed ? "WITH before AS (DELETE FROM %1$s RETURNING mask_key) INSERT INTO %1$s (" COLUMNS
 					  ", mask_key) SELECT " VALUES ", coalesce((SELECT mask_key FROM before), " NEW_MASK_KEY
 					  ")"
@@ -521,5 +532,6 @@ publication_store_made(KanonPublication *publication)
 	bring_up_to_date(publication);
 	parameter_text(&p, publication->name);
 	parameter_bounds(&p, publication);
-	row_write("UPDATE %s SET name = $1, bounds = $2", publication->definition, &p, SPI_OK_UPDATE);
+	parameter_relations(&p, publication->views);
+	row_write("UPDATE %s SET name = $1, bounds = $2, views = $3", publication->definition, &p, SPI_OK_UPDATE);
 }

@@ -50,19 +50,25 @@ typedef struct Drop
 static void
 drop_tables(void *arg)
 {
-	Drop *drop = arg;
-	Oid tables[] = {drop->release->rows, drop->release->relation, drop->release->persons,
-					drop->release->types};
+	const Drop *drop = arg;
+	List *tables = list_make1_oid(drop->release->rows), *own = NIL;
+	ListCell *lc;
 
-	for (int i = 0; i < (drop->rows_alone ? 1 : lengthof(tables)); i++)
+	if (!drop->rows_alone)
+		tables =
+			list_concat(list_concat(tables, list_make3_oid(drop->release->relation, drop->release->persons,
+														   drop->release->types)),
+						drop->release->others);
+	foreach (lc, tables)
 	{
 		/* what is somebody else's is not locked */
-		if (!publication_owns(drop->publication, tables[i], RELKIND_RELATION))
+		if (!publication_owns(drop->publication, lfirst_oid(lc), RELKIND_RELATION))
 			continue;
-		if (!ConditionalLockRelationOid(tables[i], AccessExclusiveLock))
+		if (!ConditionalLockRelationOid(lfirst_oid(lc), AccessExclusiveLock))
 			ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), errmsg("an old release is still in use")));
-		run_utility(psprintf("DROP TABLE %s", relation_name(tables[i])));
+		own = lappend_oid(own, lfirst_oid(lc));
 	}
+	drop_relations("TABLE", own);
 }
 
 /*
@@ -92,6 +98,7 @@ drop_old(const KanonPublication *publication, List *releases)
 		drop.release->status = RELEASE_DROPPED;
 		drop.release->relation = drop.release->persons = drop.release->types = drop.release->rows =
 			InvalidOid;
+		drop.release->others = NIL;
 		release_update(publication, drop.release);
 	}
 }
@@ -124,18 +131,23 @@ check_release(const KanonPublication *publication, Release *release, const Run *
 							  publication->k));
 }
 
-/* A name for a table of this release: publication_WHAT_N. */
+char *
+release_table_name(const KanonPublication *publication, const Release *release, const char *of,
+				   const char *what, char **bare)
+{
+	return private_name(of, psprintf("%s_" INT64_FORMAT, what, release->number),
+						get_rel_namespace(publication->definition), bare);
+}
+
 static char *
 table_name(const KanonPublication *publication, const Release *release, const char *what, char **bare)
 {
 	List *names = textToQualifiedNameList(cstring_to_text(publication->name));
 
-	return private_name(strVal(llast(names)), psprintf("%s_" INT64_FORMAT, what, release->number),
-						get_rel_namespace(publication->definition), bare);
+	return release_table_name(publication, release, strVal(llast(names)), what, bare);
 }
 
-/* All of a definition that shapes releases. */
-static char *
+char *
 definition_text(const KanonPublication *publication)
 {
 	int n;
@@ -152,15 +164,18 @@ definition_text(const KanonPublication *publication)
 	return text.data;
 }
 
-/* Tables of the release before are the owner's, but were made by another role where they were given away since. */
-static void
-trust_release(const Release *before)
+void
+release_trust(const Release *release)
 {
-	Oid tables[] = {before->relation, before->persons, before->types, before->rows};
+	Oid tables[] = {release->relation, release->persons, release->types, release->rows};
+	ListCell *lc;
 
 	for (int i = 0; i < lengthof(tables); i++)
 		if (OidIsValid(tables[i]))
 			relation_trust(tables[i]);
+	foreach (lc, release->others)
+		if (OidIsValid(lfirst_oid(lc)))
+			relation_trust(lfirst_oid(lc));
 }
 
 /* Without them the next release would begin others, and nobody would know that those before are forgotten. */
@@ -187,7 +202,7 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 	char *bare;
 
 	if (before != NULL)
-		trust_release(before);
+		release_trust(before);
 	/* the definition is its owner's, who may have written into it */
 	definition_check_stable(publication, model);
 	memset(request, 0, sizeof(*request));
@@ -261,6 +276,12 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 
 	publication_check_k(publication->k);
 	(void) source_of(publication);
+	if (publication_is_linked(publication))
+	{
+		linked_release_make(publication, release, releases, may_keep);
+		counting_end(nest);
+		return;
+	}
 	fill_request(publication, release, releases, may_keep, &request);
 	request.target = table_name(publication, release, "release", &bare);
 	if (request.series.histories != NULL)
@@ -326,21 +347,26 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 }
 
 void
+view_show(KanonPublication *publication, Oid release)
+{
+	if (OidIsValid(publication->published))
+	{
+		progress_say("waiting for readers", 0, -1);
+		view_lock(publication);
+		/* nobody can rename it any more */
+		publication_rename(publication);
+	}
+	view_switch(publication, release);
+}
+
+void
 release_build(KanonPublication *publication, Release *release, List *releases)
 {
 	release_make(publication, release, releases, true);
 	if (release->status == RELEASE_UNCHANGED)
 		return;
-	if (!OidIsValid(publication->published))
-	{
-		view_switch(publication, release->relation);
-		return;
-	}
-	progress_say("waiting for readers", 0, -1);
-	view_lock(publication);
-	/* nobody can rename it any more */
-	publication_rename(publication);
-	view_switch(publication, release->relation);
+	view_show(publication, release->relation);
+	linked_views_switch(publication, release);
 }
 
 static void
@@ -395,7 +421,7 @@ be_quiet(bool scheduled)
 static void
 close_tables(const KanonPublication *publication, List *releases)
 {
-	ListCell *lc;
+	ListCell *lc, *other;
 
 	SPI_connect();
 	keep_private(publication->definition);
@@ -403,12 +429,17 @@ close_tables(const KanonPublication *publication, List *releases)
 	keep_private(publication->source);
 	if (OidIsValid(publication->published))
 		keep_readable(publication->published);
+	foreach (other, publication->views)
+		if (OidIsValid(lfirst_oid(other)))
+			keep_readable(lfirst_oid(other));
 	foreach (lc, releases)
 	{
 		const Release *release = lfirst(lc);
 
 		keep_private(release->persons);
 		keep_private(release->types);
+		foreach (other, release->others)
+			keep_private(lfirst_oid(other));
 		if (OidIsValid(release->relation) && citus_kind(release->relation) == TABLE_LOCAL)
 			keep_private(release->relation);
 	}

@@ -19,9 +19,12 @@
 #include "utils/varlena.h"
 
 /* Keys above a name, from the outermost on. */
-#define MOST_KEYS 3
+#define MOST_KEYS 4
 
-/* hierarchies: {column: NAME or {"table": NAME}}, privacy: [{"population": NAME}], … */
+/*
+ * hierarchies: {column: NAME or {"table": NAME}}, privacy: [{"population": NAME}], … of one table, or of each of
+ * tables: [{"table": NAME, hierarchies: …}]
+ */
 static bool
 is_relation(char *const *keys, int n)
 {
@@ -29,6 +32,8 @@ is_relation(char *const *keys, int n)
 
 	if (n == 0)
 		return false;
+	if (strcmp(keys[0], "tables") == 0)
+		return (n == 2 && strcmp(keys[1], "table") == 0) || is_relation(keys + 1, n - 1);
 	if (strcmp(keys[0], "hierarchies") == 0)
 		return n == 2 || (n == 3 && chosen);
 	if (strcmp(keys[0], "privacy") == 0)

@@ -1,0 +1,154 @@
+/* Several tables as one publication: views that join, night after night. */
+\pset null '~'
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS kanon;
+CREATE ROLE regress_market;
+CREATE SCHEMA market;
+CREATE TABLE market.customers (id bigint PRIMARY KEY, birth int, zip text, segment text);
+CREATE TABLE market.products (id int PRIMARY KEY, name text, price numeric);
+CREATE TABLE market.orders (id bigint PRIMARY KEY, customer_id bigint REFERENCES market.customers, placed date, city text, tag text);
+CREATE TABLE market.lines (order_id bigint REFERENCES market.orders, line int, product_id int REFERENCES market.products, quantity int,
+                         PRIMARY KEY (order_id, line));
+INSERT INTO market.customers SELECT i, 1950 + 10 * (i % 5), '1' || i % 4, 's' || i % 3 FROM generate_series(1, 120) AS i;
+INSERT INTO market.products SELECT i, 'product ' || i, i FROM generate_series(1, 6) AS i;
+INSERT INTO market.orders SELECT i, 1 + i * 7 % 118, date '2024-01-01' + i * 37 % 700, 'city ' || i * i % 4, 't' || i FROM generate_series(1, 360) AS i;
+INSERT INTO market.lines SELECT 1 + i * 13 % 360, i, 1 + i * i % 6, 1 + i % 3 FROM generate_series(1, 500) AS i;
+CREATE TABLE market_told (tables jsonb);
+INSERT INTO market_told VALUES ('{
+  "market.customers": {"quasi_identifiers": ["birth", "zip"], "keep": ["segment"]},
+  "market.orders":    {"quasi_identifiers": ["placed", "city"], "keep": ["tag"], "allow_identifying": ["tag"],
+                     "hierarchies": {"placed": {"date": ["quarter", "year"]}}},
+  "market.lines":     {"quasi_identifiers": ["product_id"], "keep": ["quantity"], "max_row_change": 0.9},
+  "market.products":  {"keep": ["name", "price"]}}');
+CREATE SCHEMA market_public;
+CREATE SCHEMA market_private;
+SET client_min_messages = notice;
+SELECT kanon_create_linked_publication('market_public', subject => 'market.customers', k => 5, known_rows => '2', keep_releases => 2,
+                                       private_schema => 'market_private', tables => tables) FROM market_told;
+SET client_min_messages = warning;
+SELECT relname, relkind FROM pg_class WHERE relnamespace = 'market_public'::regnamespace ORDER BY 1;
+SELECT relname FROM pg_class WHERE relnamespace = 'market_private'::regnamespace AND relkind IN ('r', 'v') ORDER BY 1;
+-- every join runs; what readers see is counted by the views alone
+CREATE VIEW market_joined AS
+SELECT count(*) AS lines, count(o.id) AS orders, count(c.id) AS customers, count(*) FILTER (WHERE l.product_id IS NOT NULL AND p.id IS NULL) AS dangling
+FROM market_public.lines AS l LEFT JOIN market_public.orders AS o ON o.id = l.order_id LEFT JOIN market_public.customers AS c ON c.id = o.customer_id
+LEFT JOIN market_public.products AS p ON p.id = l.product_id;
+SELECT lines > 300 AS lines, orders = lines AS orders, customers = lines AS customers, dangling FROM market_joined;
+CREATE FUNCTION market_safe(known text DEFAULT '2', k bigint DEFAULT 5) RETURNS boolean LANGUAGE sql AS $$
+SELECT safe FROM kanon_check_linked('market_public.customers', '{"market_public.customers": {"quasi_identifiers": ["birth", "zip"]},
+  "market_public.orders": {"quasi_identifiers": ["placed", "city"]}, "market_public.lines": {"quasi_identifiers": ["product_id"]}}', k, known) $$;
+SELECT market_safe(), market_safe('2', 50) AS with_50;
+SELECT publication, source, quasi_identifiers, k, solver, options - 'tables' AS options, jsonb_array_length(options -> 'tables') AS tables, problem FROM kanon_publications;
+
+-- nothing has changed: no release
+SELECT release, status FROM kanon_refresh('market_public');
+-- one order comes: keys are new, classes of others show what they showed
+CREATE TABLE market_customers AS SELECT * FROM market_public.customers;
+CREATE TABLE market_orders AS SELECT o.placed, o.city, o.tag, c.birth, c.zip FROM market_public.orders AS o JOIN market_public.customers AS c ON c.id = o.customer_id;
+GRANT SELECT ON market_public.orders TO regress_market;
+COMMENT ON COLUMN market_public.orders.city IS 'where the order was placed';
+INSERT INTO market.orders SELECT 1000, id, '2024-05-05', 'city 1', 't1000' FROM market.customers WHERE birth = 1950 AND zip = '10' ORDER BY id LIMIT 1;
+SELECT release, status, row_count, k, error FROM kanon_refresh('market_public.orders');
+SELECT count(*) AS persons, count(b.id) AS known FROM market_public.customers LEFT JOIN market_customers AS b USING (id);
+SELECT count(*) FILTER (WHERE now.tag IS NULL) AS left, count(*) FILTER (WHERE was.tag IS NULL) AS came,
+       count(DISTINCT coalesce(was.birth, now.birth) || coalesce(was.zip, now.zip)) AS classes_that_changed
+FROM market_orders AS was FULL JOIN (SELECT o.placed, o.city, o.tag, c.birth, c.zip FROM market_public.orders AS o JOIN market_public.customers AS c ON c.id = o.customer_id) AS now
+  ON (was.tag, was.birth, was.zip, coalesce(was.city, ''), coalesce(was.placed, 'empty')) = (now.tag, now.birth, now.zip, coalesce(now.city, ''), coalesce(now.placed, 'empty'))
+WHERE was.tag IS NULL OR now.tag IS NULL;
+SELECT has_table_privilege('regress_market', 'market_public.orders', 'SELECT') AS granted, has_table_privilege('regress_market', 'market_public.lines', 'SELECT') AS not_granted,
+       col_description('market_public.orders'::regclass, 2) AS says;
+SELECT market_safe(), dangling FROM market_joined;
+-- a person comes: everybody stays in the same class
+INSERT INTO market.customers VALUES (500, 1950, '10', 's1');
+SELECT release, status, row_count FROM kanon_refresh('market_public');
+SELECT birth, zip, count(*) FROM market_public.customers GROUP BY 1, 2 EXCEPT SELECT birth, zip, count(*) FROM market_customers GROUP BY 1, 2;
+SELECT release, status, relation FROM kanon_releases ORDER BY 1;
+SELECT relname FROM pg_class WHERE relnamespace = 'market_private'::regnamespace AND relkind = 'r' AND relname ~ 'release' ORDER BY 1;
+-- tables that are renamed are followed, a view that is gone comes back
+ALTER TABLE market.orders RENAME TO sales;
+DROP VIEW market_public.lines CASCADE;
+SELECT status, problem, remedy FROM kanon_publication_status('market_public');
+SELECT release, status FROM kanon_refresh('market_public');
+SELECT count(*) > 300 AS lines FROM market_public.lines;
+SELECT status, problem FROM kanon_publication_status('market_public.products');
+ALTER TABLE market.sales RENAME TO orders;
+-- what fails is recorded, and readers keep what they have
+BEGIN;
+DELETE FROM market.lines WHERE line > 20;
+SELECT release, status, error, message FROM kanon_refresh('market_public');
+SELECT detail, hint FROM kanon_releases WHERE status = 'failed';
+SELECT count(*) > 300 AS lines FROM market_public.lines;
+ROLLBACK;
+BEGIN;
+ALTER TABLE market.orders DROP COLUMN city;
+SELECT release, status, error, message FROM kanon_refresh('market_public');
+ROLLBACK;
+CALL kanon_refresh_all();
+-- what is altered is tried before
+SELECT kanon_alter_publication('market_public', k => 1000);
+SELECT kanon_alter_publication('market_public', key => 'id');
+SELECT kanon_alter_publication('market_public', solver => 'cluster');
+SELECT kanon_alter_publication('market_public', quasi_identifiers => '{birth}');
+SELECT kanon_alter_publication('market_public', set_options => '{"known_rows": "7"}');
+SELECT kanon_alter_publication('market_public', set_options => '{"pseudonym": "never"}');
+SELECT kanon_alter_publication('market_public', set_options => '{"tables": 7}');
+SELECT kanon_alter_publication('market_public', drop_options => '{tables}');
+SELECT kanon_alter_publication('market_public', set_options => '{"tables": {"market.customers": {"quasi_identifiers": ["birth"]}}}');
+SELECT kanon_alter_publication('market_public', k => 4, set_options => jsonb_build_object('known_rows', '1', 'pseudonym', 'publication', 'tables',
+    jsonb_set(tables, '{market.orders,hierarchies,placed,date}', '["year"]'))) FROM market_told;
+SELECT k, options - 'tables' AS options, options #> '{tables,1,hierarchies}' AS orders FROM kanon_publications;
+-- keys that last
+SELECT release, status FROM kanon_refresh('market_public');
+CREATE TABLE market_lasting AS SELECT * FROM market_public.customers;
+INSERT INTO market.customers VALUES (501, 1950, '10', 's1');
+SELECT release, status FROM kanon_refresh('market_public');
+SELECT count(*) AS persons, count(b.id) AS known, count(*) FILTER (WHERE b.birth = c.birth AND b.zip = c.zip) AS stayed
+FROM market_public.customers AS c LEFT JOIN market_lasting AS b USING (id);
+SELECT market_safe('1', 4);
+-- readers read, and nothing else
+GRANT USAGE ON SCHEMA market_public TO regress_market;
+SET ROLE regress_market;
+SELECT kanon_refresh('market_public.customers');
+SELECT kanon_refresh('market_public');
+SELECT kanon_drop_publication('market_public.orders');
+SELECT status, k, failures FROM kanon_publication_status('market_public.orders');
+SELECT kanon_alter_publication('market_public.orders', k => 2);
+SELECT count(*) FROM kanon_publications;
+RESET ROLE;
+-- nothing stays
+SELECT kanon_drop_publication('market_public');
+SELECT count(*) FROM pg_class WHERE relnamespace IN ('market_public'::regnamespace, 'market_private'::regnamespace);
+
+-- what is no publication, before any work
+CREATE FUNCTION market_bad(tables jsonb, subject regclass DEFAULT 'market.customers', known text DEFAULT '1', k bigint DEFAULT 5, schema text DEFAULT 'market_public', pseudonym text DEFAULT 'release')
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    message text;
+    hint text;
+BEGIN
+    PERFORM kanon_create_linked_publication(schema, subject, tables, k, known, pseudonym => pseudonym);
+    RAISE EXCEPTION 'published';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+    RETURN format('%s %s (%s)', sqlstate, message, hint);
+END
+$$;
+\pset format unaligned
+\pset tuples_only on
+SELECT market_bad(NULL);
+SELECT market_bad('{}');
+SELECT market_bad('{"market.customers": {"quasi_identifiers": ["birth"]}}', NULL);
+SELECT market_bad('{"market.customers": {"quasi_identifiers": ["birth"]}}', known => '5');
+SELECT market_bad('{"market.customers": {"quasi_identifiers": ["birth"]}}', k => 1);
+SELECT market_bad('{"market.customers": {"quasi_identifiers": ["birth"]}}', schema => 'nowhere');
+SELECT market_bad('{"market.customers": {"quasi_identifiers": ["birth"]}}', schema => 'market');
+SELECT market_bad('{"market.customers": {"quasi_identifiers": ["birth"]}}', pseudonym => 'night');
+SELECT market_bad('{"market.customers": {"quasi_identifiers": ["birth"], "class_size": "auto"}}');
+SELECT market_bad('{"market.customers": {"quasi_identifiers": ["birth"], "max_held": 3}}');
+SELECT market_bad('{"market.customers": {"quasi_identifiers": ["birth"], "min_rows": 1000}}');
+SELECT market_bad('{"market.customers": {"quasi_identifiers": ["birth"], "max_gcp": 7}}');
+SELECT market_bad('{"market.customers": {"quasi_identifiers": ["birth"]}, "market.orders": {"quasi_identifiers": ["city"], "count_rows": true}}');
+SELECT market_bad('{"market.customers": {"quasi_identifiers": ["birth"]}, "market.orders": {"quasi_identifiers": ["city"]}, "market.lines": {"quasi_identifiers": ["product_id"]}, "market.products": {"keep": ["name"], "min_rows": 1}}');
+SELECT count(*) FROM pg_class WHERE relnamespace = 'market_public'::regnamespace;
+DROP OWNED BY regress_market;
+DROP ROLE regress_market;

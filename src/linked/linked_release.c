@@ -1,0 +1,162 @@
+/*
+ * linked_release.c: several tables become a release: their runs in their order, the count of what was written, the
+ * places that the tables take.
+ */
+#include "compat.h"
+#include "host/gate.h"
+#include "host/settings.h"
+#include "linked/linked.h"
+#include "rows/row_types.h"
+#include "rows/verify.h"
+#include "run/run.h"
+#include "core/util/fault.h"
+
+#include "utils/snapmgr.h"
+
+void
+linked_begin(Linked *linked, Oid subject, Jsonb *tables)
+{
+	linked->border = border_create("kanon_linked");
+	linked_schema(linked, subject, tables);
+}
+
+/* The tables as they are now, counted by code that did not make them. */
+static LinkedFound
+verify(const Linked *linked)
+{
+	Linked written = *linked;
+	LinkedFound found;
+
+	written.tables = palloc(sizeof(LinkedTable) * KANON_MAX_LINKED);
+	memcpy(written.tables, linked->tables, sizeof(LinkedTable) * KANON_MAX_LINKED);
+	for (int i = 0; i < linked->n; i++)
+		written.tables[i].relid = linked->tables[i].run->target->relid;
+	found = linked_recount(&written, linked->border);
+	if (found.dangling > 0)
+		raise_unsafe(psprintf(INT64_FORMAT " rows belong to nobody.", found.dangling));
+	if (found.persons > 0 && found.smallest_class < linked->k)
+		raise_unsafe(psprintf("A class has " INT64_FORMAT " persons, k is " INT64_FORMAT ".",
+							  found.smallest_class, linked->k));
+	if (found.below > 0)
+		raise_unsafe(psprintf(INT64_FORMAT " combinations of rows are those of fewer than " INT64_FORMAT
+										   " persons.",
+							  found.below, linked->k));
+	return found;
+}
+
+/* In each table, then of persons. */
+static void
+tell(const Linked *linked)
+{
+	for (int i = 1; i < linked->n; i++)
+	{
+		const LinkedTable *table = &linked->tables[i];
+		int64 left_out = table->run->release.dropped - table->nobody - table->over;
+
+		if (table->role != LINKED_ROWS || table->run->release.dropped == 0)
+			continue;
+		ereport(
+			NOTICE,
+			(errmsg(INT64_FORMAT " rows of table \"%s\" are left out", table->run->release.dropped,
+					table->relname),
+			 errdetail(
+				 "Rows without a published person: " INT64_FORMAT ". Rows over max_rows: " INT64_FORMAT
+				 ". Rows that too few persons of a class have, and rows that refer to left-out rows: " INT64_FORMAT
+				 ".",
+				 table->nobody, table->over, left_out)));
+	}
+	if (linked->found.alone > 0)
+		ereport(NOTICE,
+				(errmsg(INT64_FORMAT " persons have numbers of rows that nobody else of their class has",
+						linked->found.alone),
+				 errdetail("An attacker who knows how many rows a person has can tell them apart."),
+				 errhint("Bound the rows of a person by \"max_rows\", or promise known_rows => 'all'.")));
+}
+
+/* As look_for_changes (run/changes.c) of one table; every relation is read under the snapshot of the release. */
+static bool
+is_unchanged(Linked *linked)
+{
+	const SeriesRequest *series = &linked->series;
+
+	if (!kanon_skip_unchanged || series->definition == NULL)
+		return false;
+	border_progress(linked->border, "looking for changes", 0, -1);
+	PushActiveSnapshot(linked->snapshot);
+	linked->digest = relations_digest(linked->read, series->definition, linked->secret);
+	PopActiveSnapshot();
+	/* (a build with faults makes each release, to break it) */
+	return !WITH_FAULTS && series->seen != NULL && VARSIZE_ANY(series->seen) == VARSIZE_ANY(linked->digest) &&
+		   memcmp(series->seen, linked->digest, VARSIZE_ANY(linked->digest)) == 0;
+}
+
+/* The subject's run is the last to begin, and the first to end. */
+static void
+publish_tables(Linked *linked)
+{
+	LinkedTable *tables = linked->tables;
+
+	for (int i = 1; i < linked->n; i++)
+		tables[i].run = run_begin(&tables[i].request);
+	linked_choose_size(linked);
+	tables[0].run = run_request(&tables[0].request);
+	linked_persons(linked);
+	linked_solve(linked);
+	for (int i = 1; i < linked->n; i++)
+		run_finish(tables[i].run);
+}
+
+bool
+linked_publish(Linked *linked)
+{
+	linked_requests(linked);
+	linked_check_targets(linked);
+	/* younger than the locks of all tables: a load may have emptied one of them first */
+	linked->snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	if (is_unchanged(linked))
+		return false;
+	for (int i = 0; i < linked->n; i++)
+		linked->tables[i].request.linked.snapshot = linked->snapshot;
+	publish_tables(linked);
+	linked->found = verify(linked);
+	linked_place(linked);
+	tell(linked);
+	return true;
+}
+
+Jsonb *
+linked_bounds(const Linked *linked)
+{
+	JsonbInState state = {0};
+
+	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
+	for (int i = 0; i < linked->n; i++)
+	{
+		const LinkedTable *table = &linked->tables[i];
+		JsonbValue value = {.type = jbvString, .val.string = {(int) strlen(table->known), table->known}};
+		Jsonb *bounds;
+
+		if (table->role == LINKED_LOOKUP)
+			continue;
+		kanon_push_jsonb(&state, WJB_KEY, &value);
+		bounds = kept_bounds_tell(table->run);
+		value.type = jbvBinary;
+		value.val.binary.data = &bounds->root;
+		value.val.binary.len = VARSIZE(bounds) - VARHDRSZ;
+		kanon_push_jsonb(&state, WJB_VALUE, &value);
+	}
+	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
+	return JsonbValueToJsonb(state.result);
+}
+
+void
+linked_end(Linked *linked)
+{
+	if (linked->tables[0].run != NULL)
+		run_end(linked->tables[0].run);
+	for (int i = linked->n - 1; i > 0; i--)
+		if (linked->tables[i].run != NULL)
+			run_end(linked->tables[i].run);
+	MemoryContextDelete(linked->border->context);
+	UnregisterSnapshot(linked->snapshot);
+}

@@ -1,0 +1,611 @@
+/*
+ * linked_publication.c: several tables as one publication: a view over each table of the current release, and the next
+ * release of all of them together.
+ *
+ * Its definition is that of the subject's table.  The options have the tables in a list, the subject's first; in
+ * this order stand the other views, and the other tables of each release.  Keys of a release are pseudonyms
+ * by the publication's secret and a number that is drawn for the release, unless they are to last.
+ */
+#include "compat.h"
+#include "host/catalog.h"
+#include "host/excerpt.h"
+#include "host/gate.h"
+#include "host/settings.h"
+#include "host/secure_random.h"
+#include "linked/linked.h"
+#include "publication/publication.h"
+#include "rows/row_types.h"
+#include "rows/target.h"
+#include "run/request.h"
+
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "nodes/makefuncs.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+#include "utils/varlena.h"
+
+PG_FUNCTION_INFO_V1(kanon_create_linked_publication);
+
+enum
+{
+	ARG_SCHEMA,
+	ARG_SUBJECT,
+	ARG_TABLES,
+	ARG_K,
+	ARG_KNOWN_ROWS,
+	ARG_KEEP_RELEASES,
+	ARG_STABLE,
+	ARG_PSEUDONYM,
+	ARG_PRIVATE_SCHEMA
+};
+
+#define KNOWN_HINT "It is '1' to '4', how many rows of a person in each table somebody may know, or 'all'."
+#define PSEUDONYM_HINT \
+	"'release' gives each release new keys; with 'publication' they last, and join releases."
+
+bool
+publication_is_linked(const KanonPublication *publication)
+{
+	return strcmp(publication->solver, LINKED_SOLVER) == 0;
+}
+
+/* ---- options ---- */
+
+static void
+check_pseudonym(const char *pseudonym)
+{
+	if (strcmp(pseudonym, "release") != 0 && strcmp(pseudonym, "publication") != 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("pseudonym must be 'release' or 'publication'"), errhint(PSEUDONYM_HINT)));
+}
+
+static JsonbValue *
+member(JsonbContainer *object, const char *name)
+{
+	JsonbValue key = {.type = jbvString, .val.string = {(int) strlen(name), unconstify(char *, name)}};
+
+	return JsonContainerIsObject(object) ? findJsonbValueFromContainer(object, JB_FOBJECT, &key) : NULL;
+}
+
+static char *
+text_member(JsonbContainer *object, const char *name)
+{
+	const JsonbValue *value = member(object, name);
+
+	return value != NULL && value->type == jbvString ? pnstrdup(value->val.string.val, value->val.string.len)
+													 : NULL;
+}
+
+pg_noreturn static void
+raise_definition(const KanonPublication *publication)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the definition of publication %s is none of several tables", publication->name),
+			 errdetail("Its options lack known_rows, pseudonym or tables, or have these in another form."),
+			 errhint("Drop the publication by kanon_drop_publication, and create it anew.")));
+}
+
+static char *
+table_text(const JsonbValue *table, const char *name)
+{
+	return text_member(table->val.binary.data, name);
+}
+
+/* The tables, each an object with "table" and "target". */
+static List *
+table_list(const KanonPublication *publication, Jsonb *options)
+{
+	const JsonbValue *tables = member(&options->root, "tables");
+	List *list = NIL;
+
+	if (tables == NULL || tables->type != jbvBinary || !JsonContainerIsArray(tables->val.binary.data))
+		raise_definition(publication);
+	for (uint32 i = 0; i < JsonContainerSize(tables->val.binary.data); i++)
+	{
+		JsonbValue *table = getIthJsonbValueFromContainer(tables->val.binary.data, i);
+
+		if (table->type != jbvBinary || text_member(table->val.binary.data, "table") == NULL ||
+			text_member(table->val.binary.data, "target") == NULL)
+			raise_definition(publication);
+		list = lappend(list, table);
+	}
+	if (list == NIL)
+		raise_definition(publication);
+	return list;
+}
+
+static char *
+option_text(const KanonPublication *publication, const char *name)
+{
+	char *text = text_member(&publication->options->root, name);
+
+	if (text == NULL)
+		raise_definition(publication);
+	return text;
+}
+
+static void
+push_text(JsonbInState *state, JsonbIteratorToken token, const char *text)
+{
+	JsonbValue value = {.type = jbvString, .val.string = {(int) strlen(text), unconstify(char *, text)}};
+
+	kanon_push_jsonb(state, token, &value);
+}
+
+static void
+push_jsonb(JsonbInState *state, JsonbIteratorToken token, Jsonb *jsonb)
+{
+	JsonbValue value = {.type = jbvBinary};
+
+	value.val.binary.data = &jsonb->root;
+	value.val.binary.len = (int) (VARSIZE(jsonb) - VARHDRSZ);
+	kanon_push_jsonb(state, token, &value);
+}
+
+/* As kanon_linked wants them: {"shop.customers": {…}, …} */
+static Jsonb *
+tables_of(const KanonPublication *publication, Jsonb *options)
+{
+	JsonbInState state = {0};
+	ListCell *lc;
+
+	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
+	foreach (lc, table_list(publication, options))
+	{
+		JsonbValue *table = lfirst(lc);
+
+		push_text(&state, WJB_KEY, table_text(table, "table"));
+		push_jsonb(&state, WJB_VALUE,
+				   DatumGetJsonbP(DirectFunctionCall2(jsonb_delete, JsonbPGetDatum(JsonbValueToJsonb(table)),
+													  CStringGetTextDatum("table"))));
+	}
+	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
+	return JsonbValueToJsonb(state.result);
+}
+
+/* {"known_rows": …, "pseudonym": …, "tables": [{"table": …, "target": …, …}, …]}: the subject's table is the first */
+static Jsonb *
+options_of(const Linked *linked, Jsonb *tables, const char *known_rows, const char *pseudonym)
+{
+	JsonbInState state = {0};
+
+	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
+	push_text(&state, WJB_KEY, "known_rows");
+	push_text(&state, WJB_VALUE, known_rows);
+	push_text(&state, WJB_KEY, "pseudonym");
+	push_text(&state, WJB_VALUE, pseudonym);
+	push_text(&state, WJB_KEY, "tables");
+	kanon_push_jsonb(&state, WJB_BEGIN_ARRAY, NULL);
+	for (int i = 0; i < linked->n; i++)
+	{
+		const LinkedTable *table = &linked->tables[i];
+		JsonbInState names = {0};
+
+		kanon_push_jsonb(&names, WJB_BEGIN_OBJECT, NULL);
+		push_text(&names, WJB_KEY, "table");
+		push_text(&names, WJB_VALUE, table->name);
+		push_text(&names, WJB_KEY, "target");
+		push_text(&names, WJB_VALUE, table->known);
+		kanon_push_jsonb(&names, WJB_END_OBJECT, NULL);
+		push_jsonb(&state, WJB_ELEM,
+				   DatumGetJsonbP(DirectFunctionCall2(
+					   jsonb_concat, JsonbPGetDatum(JsonbValueToJsonb(member(&tables->root, table->name))),
+					   JsonbPGetDatum(JsonbValueToJsonb(names.result)))));
+	}
+	kanon_push_jsonb(&state, WJB_END_ARRAY, NULL);
+	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
+	return relations_resolved(JsonbValueToJsonb(state.result), NULL);
+}
+
+/* In the publication's memory: what SPI has is gone when it is told. */
+static void
+take_definition(KanonPublication *publication, const Linked *linked, Jsonb *tables, const char *known_rows,
+				const char *pseudonym)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(publication));
+
+	publication->options = options_of(linked, tables, known_rows, pseudonym);
+	publication->relations = relations_listed(publication->options);
+	publication->qis =
+		linked->tables[0].qis != NULL ? DatumGetArrayTypePCopy(PointerGetDatum(linked->tables[0].qis)) : NULL;
+	MemoryContextSwitchTo(old);
+}
+
+/* ---- a release ---- */
+
+/* Drawn for a release: keys of another one are others. */
+static char *
+draw_salt(void)
+{
+	uint8 bytes[16];
+	char *text = palloc(2 * sizeof(bytes) + 1);
+
+	random_fill(bytes, sizeof(bytes));
+	for (int i = 0; i < lengthof(bytes); i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	return text;
+}
+
+static List *
+relations_read(Jsonb *options)
+{
+	ArrayType *array = relations_listed(options);
+	List *relids = NIL;
+	Datum *values;
+	bool *nulls;
+	int n;
+
+	deconstruct_array(array, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT, &values, &nulls, &n);
+	for (int i = 0; i < n; i++)
+		if (OidIsValid(DatumGetObjectId(values[i])))
+			relids = list_append_unique_oid(relids, DatumGetObjectId(values[i]));
+	return relids;
+}
+
+/* No view is asked: those of a release that is tried only are not there. */
+static bool
+all_stand(List *relids, int n)
+{
+	return list_length(relids) == n && !list_member_oid(relids, InvalidOid);
+}
+
+static void
+fill_series(const KanonPublication *publication, const Release *release, const Release *before, bool may_keep,
+			Linked *linked)
+{
+	SeriesRequest *series = &linked->series;
+	char *bare;
+
+	series->stable = publication->stable;
+	series->definition = definition_text(publication);
+	series->bounds = publication->bounds;
+	series->like = before != NULL ? before->relation : InvalidOid;
+	series->rows_before = before != NULL ? before->row_count : 0;
+	if (series->stable)
+	{
+		series->types = release_table_name(publication, release, linked->tables[0].known, "types", &bare);
+		series->previous = before != NULL ? before->types : InvalidOid;
+	}
+	if (may_keep && before != NULL && OidIsValid(before->relation) && publication->bounds != NULL &&
+		source_view_reads(publication->published) == before->relation &&
+		all_stand(before->others, linked->n - 1) && all_stand(publication->views, linked->n - 1) &&
+		(!series->stable || OidIsValid(before->types)))
+		series->seen = before->digest;
+}
+
+/* Tables of the release have names of their own; readers know those of the views. */
+static void
+name_tables(const KanonPublication *publication, const Release *release, Linked *linked)
+{
+	linked->schema = get_namespace_name(get_rel_namespace(publication->definition));
+	for (int i = 0; i < linked->n; i++)
+		(void) release_table_name(publication, release, linked->tables[i].known, "release",
+								  &linked->tables[i].target);
+}
+
+static Linked *
+begin_release(const KanonPublication *publication)
+{
+	Linked *linked = palloc0(sizeof(Linked));
+	Jsonb *options = relations_followed(publication->options, publication->relations, publication->owner);
+
+	linked->caller = publication->caller;
+	linked->k = publication->k;
+	linked->m = linked_known_rows(option_text(publication, "known_rows"));
+	if (publication->mask_key == NULL)
+		raise_definition(publication);
+	linked->secret = publication->mask_key;
+	secret_seeds(linked->secret, "linked", &linked->seed, 1);
+	if (strcmp(option_text(publication, "pseudonym"), "publication") != 0)
+		linked->salt = draw_salt();
+	linked->publication = publication->name;
+	linked->read = relations_read(options);
+	linked_begin(linked, source_of(publication), tables_of(publication, options));
+	if (linked->tables[0].tries_sizes)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("classes of a publication have one size in all releases"),
+				 errhint("Try class_size \"auto\" by kanon_linked, and say the number that it finds.")));
+	return linked;
+}
+
+/* The tables in the order of the options. */
+static LinkedTable **
+in_order(const KanonPublication *publication, const Linked *linked)
+{
+	Jsonb *options = relations_followed(publication->options, publication->relations, publication->owner);
+	LinkedTable **tables = palloc0(sizeof(LinkedTable *) * linked->n);
+	int n = 0;
+	ListCell *lc;
+
+	foreach (lc, table_list(publication, options))
+	{
+		char *target = table_text(lfirst(lc), "target");
+
+		for (int i = 0; i < linked->n && n < linked->n; i++)
+			if (strcmp(linked->tables[i].known, target) == 0)
+				tables[n++] = &linked->tables[i];
+	}
+	if (n != linked->n || tables[0] != &linked->tables[0])
+		raise_definition(publication);
+	return tables;
+}
+
+static int64
+count_rows(Oid relid)
+{
+	Gate *gate = gate_create(relation_name(relid), relid, 1);
+	bool isnull;
+
+	gate_computed(gate, "count", INT8OID);
+	gate_query(gate, psprintf("SELECT pg_catalog.count(*) FROM %s", relation_name(relid)), false);
+	return DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
+}
+
+/* Of each table what the publication does not let through. */
+static void
+check_limits(LinkedTable *const *tables, const Linked *linked, const Release *release, const Release *before)
+{
+	for (int i = 0; i < linked->n; i++)
+	{
+		Oid relid = before == NULL                     ? InvalidOid
+					: i == 0                           ? before->relation
+					: i <= list_length(before->others) ? list_nth_oid(before->others, i - 1)
+													   : InvalidOid;
+		Release one = *release, other = {0};
+		const Run *run = tables[i]->run;
+
+		if (tables[i]->role == LINKED_LOOKUP)
+			continue;
+		one.row_count = run->record.row_count - run->release.dropped;
+		other.row_count = OidIsValid(relid) ? count_rows(relid) : 0;
+		limits_check(run, &one, OidIsValid(relid) ? &other : NULL);
+	}
+}
+
+/* What the runs leave, before their memory goes. */
+static void
+take_release(KanonPublication *publication, Release *release, Linked *linked, LinkedTable *const *tables)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(publication));
+	const char *types = linked->series.types;
+	Jsonb *bounds = linked_bounds(linked);
+
+	release->relation = tables[0]->run->target->relid;
+	release->others = NIL;
+	for (int i = 1; i < linked->n; i++)
+		release->others = lappend_oid(release->others, tables[i]->run->target->relid);
+	release->cost = tables[0]->run->report.cost;
+	publication->bounds = bounds;
+	if (linked->digest != NULL)
+		release->digest = DatumGetByteaPCopy(PointerGetDatum(linked->digest));
+	MemoryContextSwitchTo(old);
+	if (types != NULL)
+		release->types = RangeVarGetRelid(
+			makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(types))), NoLock, false);
+	if (tables[0]->run->anew == NULL)
+		return;
+	release->message = "unchanged persons have lost their company";
+	release->detail = MemoryContextStrdup(GetMemoryChunkContext(publication), tables[0]->run->anew);
+	release->hint = "Readers who keep releases can tell who moved.";
+}
+
+static void
+close_release(const Release *release)
+{
+	ListCell *lc;
+
+	CommandCounterIncrement();
+	keep_private(release->relation);
+	foreach (lc, release->others)
+		keep_private(lfirst_oid(lc));
+}
+
+void
+linked_release_make(KanonPublication *publication, Release *release, List *releases, bool may_keep)
+{
+	const Release *before = release_current(releases);
+	Linked *linked;
+	LinkedTable **tables;
+
+	if (before != NULL)
+		release_trust(before);
+	linked = begin_release(publication);
+	tables = in_order(publication, linked);
+	name_tables(publication, release, linked);
+	fill_series(publication, release, before, may_keep, linked);
+	if (!linked_publish(linked))
+	{
+		release->status = RELEASE_UNCHANGED;
+		linked_end(linked);
+		return;
+	}
+	take_release(publication, release, linked, tables);
+	close_release(release);
+	progress_say("checking", 0, -1);
+	release->row_count = release_rows(publication, release->relation, &release->k);
+	check_limits(tables, linked, release, before);
+	linked_end(linked);
+}
+
+/* ---- views ---- */
+
+/* One of the other views, as a publication by itself. */
+static KanonPublication *
+other_view(const KanonPublication *publication, int n)
+{
+	KanonPublication *view = palloc0(sizeof(KanonPublication));
+
+	*view = *publication;
+	view->published = n < list_length(publication->views) ? list_nth_oid(publication->views, n) : InvalidOid;
+	if (!OidIsValid(view->published))
+		view->name = quote_qualified_identifier(
+			get_namespace_name(get_rel_namespace(publication->published)),
+			table_text(list_nth(table_list(publication, publication->options), n + 1), "target"));
+	return view;
+}
+
+void
+linked_views_check(const KanonPublication *publication, const Release *release)
+{
+	for (int i = 0; i < list_length(release->others); i++)
+		view_check(other_view(publication, i), list_nth_oid(release->others, i));
+}
+
+void
+linked_views_switch(KanonPublication *publication, const Release *release)
+{
+	List *views = NIL;
+
+	for (int i = 0; i < list_length(release->others); i++)
+	{
+		KanonPublication *view = other_view(publication, i);
+		MemoryContext old;
+
+		view_show(view, list_nth_oid(release->others, i));
+		old = MemoryContextSwitchTo(GetMemoryChunkContext(publication));
+		views = lappend_oid(views, view->published);
+		MemoryContextSwitchTo(old);
+	}
+	publication->views = views;
+}
+
+KanonPublication *
+linked_find(Oid extension, const char *schema, bool (*wanted)(Oid owner, Oid view))
+{
+	Oid namespace = get_namespace_oid(schema, true);
+	KanonPublication *found = NULL;
+	ListCell *lc;
+
+	foreach (lc, OidIsValid(namespace) ? publications(extension, wanted, NULL) : NIL)
+	{
+		KanonPublication *publication = lfirst(lc);
+
+		if (!publication_is_linked(publication) || !OidIsValid(publication->published) ||
+			get_rel_namespace(publication->published) != namespace)
+			continue;
+		if (found != NULL)
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("several publications of several tables are in schema \"%s\"", schema),
+							errhint("Name the view of the subject's table.")));
+		found = publication;
+	}
+	if (found != NULL)
+		found->patience = NULL;
+	return found;
+}
+
+void
+linked_definition_tell(const KanonPublication *publication)
+{
+	ereport(
+		NOTICE,
+		(errmsg("readers who keep releases of publication %s can tell what changes", publication->name),
+		 errdetail(
+			 "The difference of two releases is the persons and rows that came, left or changed. In a class "
+			 "with such persons or rows, the rows of all others may show something else than before."),
+		 errhint("Let no reader keep more than one release, where such a class must not be told.")));
+}
+
+/* ---- alter ---- */
+
+/* Under the names that readers know, the subject's first. */
+static void
+check_same_tables(const KanonPublication *publication, Jsonb *before)
+{
+	List *now = table_list(publication, publication->options), *old = table_list(publication, before);
+	bool same = list_length(now) == list_length(old);
+
+	for (int i = 0; i < list_length(now) && same; i++)
+		same = strcmp(table_text(list_nth(now, i), "target"), table_text(list_nth(old, i), "target")) == 0;
+	if (!same)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("publication %s has other tables", publication->name),
+			 errhint("Name in \"tables\" those of kanon_publications. For other tables drop the publication "
+					 "and create it anew.")));
+}
+
+void
+linked_alter(KanonPublication *publication, Jsonb *before)
+{
+	const JsonbValue *tables = member(&publication->options->root, "tables");
+	char *known_rows = option_text(publication, "known_rows");
+	Linked *linked = palloc0(sizeof(Linked));
+	Jsonb *named;
+
+	(void) linked_known_rows(known_rows);
+	check_pseudonym(option_text(publication, "pseudonym"));
+	if (tables == NULL || tables->type != jbvBinary)
+		raise_definition(publication);
+	linked->k = publication->k;
+	named = JsonContainerIsObject(tables->val.binary.data)
+				? JsonbValueToJsonb(unconstify(JsonbValue *, tables))
+				: tables_of(publication, publication->options);
+	SPI_connect();
+	linked_schema(linked, source_of(publication), named);
+	take_definition(publication, linked, named, known_rows, option_text(publication, "pseudonym"));
+	check_same_tables(publication, before);
+	SPI_finish();
+}
+
+/* ---- create ---- */
+
+/* The views' names are free, and stay so; the schema of the views. */
+static Oid
+check_names(KanonPublication *publication, const Linked *linked, const char *schema)
+{
+	Oid namespace = InvalidOid;
+	char *bare;
+
+	for (int i = linked->n - 1; i >= 0; i--)
+		publication->name = publication_new_name(quote_qualified_identifier(schema, linked->tables[i].known),
+												 &bare, &namespace);
+	return namespace;
+}
+
+/*
+ * kanon_create_linked_publication(name text, subject regclass, tables jsonb, k bigint, known_rows text,
+ * keep_releases int, stable boolean, pseudonym text, private_schema name)
+ */
+Datum
+kanon_create_linked_publication(PG_FUNCTION_ARGS)
+{
+	KanonPublication *publication = palloc0(sizeof(KanonPublication));
+	Linked *linked = palloc0(sizeof(Linked));
+	char *name = text_arg(fcinfo, ARG_SCHEMA, "name", "Name the schema in which readers will see the views.");
+	char *known_rows = text_arg(fcinfo, ARG_KNOWN_ROWS, "known_rows", KNOWN_HINT);
+	char *pseudonym = text_arg(fcinfo, ARG_PSEUDONYM, "pseudonym", PSEUDONYM_HINT);
+	Jsonb *tables;
+	Oid namespace;
+
+	refuse_null(fcinfo, ARG_SUBJECT, "subject", "Name the table that has one row for each person.");
+	refuse_null(fcinfo, ARG_TABLES, "tables", "It is an object with what to do with each table.");
+	tables = jsonb_arg(fcinfo, ARG_TABLES);
+	publication->extension = extension_schema(fcinfo);
+	publication->caller = fcinfo->flinfo->fn_oid;
+	publication->owner = GetUserId();
+	publication->solver = LINKED_SOLVER;
+	publication->k = class_size_arg(fcinfo, ARG_K);
+	publication->keep_releases = keep_releases_arg(fcinfo, ARG_KEEP_RELEASES);
+	publication->stable = bool_arg(fcinfo, ARG_STABLE, "stable");
+	linked->m = linked_known_rows(known_rows);
+	linked->k = publication->k;
+	check_pseudonym(pseudonym);
+	SPI_connect();
+	linked_schema(linked, PG_GETARG_OID(ARG_SUBJECT), tables);
+	namespace = check_names(publication, linked, name);
+	take_definition(publication, linked, tables, known_rows, pseudonym);
+	publication_establish(publication, linked->tables[0].known, linked->tables[0].relid,
+						  private_schema_arg(fcinfo, ARG_PRIVATE_SCHEMA, namespace));
+	SPI_finish();
+	definition_tell(publication);
+	PG_RETURN_VOID();
+}
