@@ -55,10 +55,49 @@ SELECT * FROM kanon_check('named', '{age,zip,sex,job}', NULL, 4, '{"age,job","zi
 SELECT regexp_replace(obj_description('named'::regclass), '; run .*', '') AS comment;
 SELECT s ->> 'says' AS says FROM (SELECT jsonb_array_elements(kanon_report_data(max(run)) -> 'statements') AS s FROM kanon_usefulness) AS x WHERE s ->> 'about' = 'promise';
 SELECT sum(suppressed_cells) AS cells FROM kanon_pattern_guided('people', NULL, '{age,zip,sex,job}', 4, known_columns => 1, combinations => '{"age,zip,sex,job=2"}', dry_run => true);
+-- for several ks; what each of them costs is what publishing costs
+SELECT k, suppressed_cells, classes > 0 AS classes FROM kanon_frontier('people', '{age,zip,sex,job}', '{2,4,9,400}', options => '{"known_columns": 2}');
+SELECT k, suppressed_cells FROM kanon_frontier('people', '{age,zip,sex,job}', '{2,4}', options => '{"combinations": ["age,job", "zip,sex=25"]}');
+SELECT k, suppressed_cells = (SELECT sum(suppressed_cells) FROM kanon_pattern_guided('people', NULL, '{age,zip,sex,job}', 9, known_columns => 2, dry_run => true)) AS same
+FROM kanon_frontier('people', '{age,zip,sex,job}', '{9}', options => '{"known_columns": 2}');
+-- which columns known together cost most: of each set by plain SQL the rows whose combination is rare, of those that occur in no smaller set
+SELECT aspect, subject, row_count, suppressed_cells, cost, saved_cells, detail FROM kanon_explain('people', '{age,zip,sex,job}', 4, options => '{"known_columns": 2}') WHERE aspect <> 'pattern';
+SELECT count(*) FILTER (WHERE c < 4) AS rows, count(DISTINCT (zip, job)) FILTER (WHERE c < 4) AS combinations FROM (SELECT zip, job, count(*) OVER (PARTITION BY zip, job) AS c FROM people WHERE job IS NOT NULL) AS g;
 -- nobody
 CREATE VIEW nobody AS SELECT * FROM people WHERE false;
 SELECT count(*) FROM kanon_pattern_guided('nobody', 'none', '{age,zip,sex,job}', 4, known_columns => 2);
 SELECT count(*) FROM none;
+-- night after night: rows that have not changed show no more than before, and each combination that they show is shown by four of them
+CREATE TABLE nightly AS SELECT * FROM people;
+SELECT kanon_create_publication('nights', 'nightly', '{age,zip,sex,job}', 4, options => '{"known_columns": 2, "keep": ["nr"], "allow_identifying": ["nr"]}', keep_releases => 2);
+CREATE FUNCTION night(n int) RETURNS TABLE (status text, changed bigint, fewest bigint, k4 boolean, shown_again bigint, unchanged bigint, fewest_unchanged bigint) LANGUAGE plpgsql AS $$
+BEGIN
+    DROP TABLE IF EXISTS before, source_before, both_nights;
+    CREATE TEMP TABLE before AS SELECT * FROM nights;
+    CREATE TEMP TABLE source_before AS SELECT * FROM nightly;
+    -- some leave, some change, some come
+    DELETE FROM nightly WHERE hashint4(nr * 31 + (SELECT count(*)::int FROM nightly)) % 15 = 0;
+    UPDATE nightly SET age = age + 1 WHERE hashint4(nr * 37 + (SELECT count(*)::int FROM nightly)) % 15 = 0;
+    INSERT INTO nightly SELECT age, zip, sex, job, ill, (SELECT max(nr) FROM nightly) + row_number() OVER (ORDER BY nr) FROM (SELECT * FROM people ORDER BY hashint4(nr * 41 + (SELECT count(*)::int FROM nightly)) LIMIT 25) AS p;
+    status := (SELECT r.status FROM kanon_refresh('nights') AS r);
+    -- the rows that are there still as they were, as both nights show them
+    CREATE TEMP TABLE both_nights AS SELECT n.age, n.zip, n.sex, n.job, (n.age IS NOT NULL AND b.age IS NULL)::int + (n.zip IS NOT NULL AND b.zip IS NULL)::int + (n.sex IS NOT NULL AND b.sex IS NULL)::int + (n.job IS NOT NULL AND b.job IS NULL)::int AS again
+    FROM nights n JOIN before b USING (nr) JOIN source_before s USING (nr) JOIN nightly t USING (nr) WHERE (s.*)::text = (t.*)::text;
+    SELECT x.fewest INTO night.fewest FROM shown('nights', '{age,zip,sex,job}', 2) AS x;
+    k4 := night.fewest >= 4;
+    SELECT count(*), sum(again) INTO unchanged, shown_again FROM both_nights;
+    SELECT x.fewest INTO fewest_unchanged FROM shown('both_nights', '{age,zip,sex,job}', 2) AS x;
+    changed := (SELECT count(*) FROM nightly) - unchanged;
+    RETURN NEXT;
+END $$;
+SELECT n, x.* FROM generate_series(1, 4) AS n, LATERAL night(n) AS x;
+SELECT status, row_count, k FROM kanon_releases WHERE publication LIKE '%nights' ORDER BY release;
+SELECT problem FROM kanon_publication_status();
+-- with another number of known columns it goes on
+SELECT kanon_alter_publication('nights', set_options => '{"known_columns": 3}');
+SELECT status FROM kanon_refresh('nights');
+SELECT fewest >= 4 AS k4 FROM shown('nights', '{age,zip,sex,job}', 3);
+SELECT kanon_drop_publication('nights');
 -- a table that was changed later does not keep it any more
 UPDATE out SET zip = 'new' WHERE ctid = (SELECT min(ctid) FROM out);
 SELECT v ->> 'verdict' AS verdict, v ->> 'says' AS says FROM (SELECT jsonb_array_elements(kanon_report_data(min(run), read_target => true) -> 'verdicts') AS v FROM kanon_usefulness WHERE target LIKE 'known_test.%out%') AS x WHERE v ->> 'about' = 'quasi_identifiers';
@@ -75,8 +114,7 @@ SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, 
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, privacy => ARRAY[kanon_distinct_l('ill', 2)], keep => '{ill}');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, partition_by => 'zip');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, residual => 'drop');
-SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2}');
-SELECT kanon_frontier('people', '{age,zip}', '{2,4}', options => '{"known_columns": 2}');
-SELECT kanon_explain('people', '{age,zip}', 2, options => '{"combinations": ["age,zip"]}');
+SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2}', key => 'nr');
+SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2}', key => 'nr', protect_successive => true);
 \set VERBOSITY terse
 DROP SCHEMA known_test CASCADE;

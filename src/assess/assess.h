@@ -144,6 +144,9 @@ extern bool explain_by_cells(const Explain *explain);
 /* explain_changed.c: what would be lost without a quasi-identifier, or at another weight of it. */
 extern void explain_changed(const Explain *explain);
 
+/* explain_known.c: the columns that would be known together whose rare combinations cost most. */
+extern void explain_known(const Explain *explain);
+
 /* explain_sets.c: a run over sets of items, or of two tables, that has been solved. */
 extern void explain_sets(Run *run, ReturnSetInfo *rsinfo);
 extern void explain_groups(Run *run, ReturnSetInfo *rsinfo);

@@ -452,7 +452,10 @@ put_all(const Explain *explain)
 	else
 		put_shapes(explain);
 	explain_changed(explain);
-	put_near(explain);
+	if (explain->problem->known != NULL)
+		explain_known(explain);
+	else
+		put_near(explain);
 }
 
 /* kanon_explain(source, quasi_identifiers, k, TAKES_DRY and with_values) */

@@ -5,6 +5,7 @@
 #include "compat.h"
 #include "core/cluster/clustering.h"
 #include "assess/assess.h"
+#include "rare/rare.h"
 
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
@@ -188,6 +189,20 @@ problem_without(const KanonProblem *problem, Span span, Border *border, KanonPro
 	mask_without(&problem->mask, span, &result->mask);
 }
 
+/* What somebody knows, without a quasi-identifier. */
+static const struct KanonKnown *
+known_without(const struct KanonKnown *known, Span span)
+{
+	KanonKnown *rest = palloc(sizeof(KanonKnown));
+	KanonKnownSet *sets = palloc(sizeof(KanonKnownSet) * Max(known->nsets, 1));
+
+	*rest = *known;
+	for (int s = 0; s < known->nsets; s++)
+		sets[s] = (KanonKnownSet){without_bits(known->sets[s].columns, span), known->sets[s].k};
+	rest->sets = sets;
+	return rest;
+}
+
 /* What tells row types apart beside the quasi-identifiers cannot be added up over those that become one. */
 static const char *
 why_not_without(const Explain *explain)
@@ -268,6 +283,8 @@ put_without(const Explain *explain, int c)
 	problem_without(problem, span, border, &changed);
 	if (problem->cluster != NULL)
 		changed.cluster = cluster_without(problem->cluster, c, levels->nqis);
+	if (problem->known != NULL)
+		changed.known = known_without(problem->known, span);
 	rest.nqis--;
 	for (int d = c; d <= rest.nqis; d++)
 		rest.first[d] = levels->first[d + 1] - (span.end - span.first);

@@ -194,6 +194,24 @@ joins_releases(const KanonPublication *publication)
 	return false;
 }
 
+/* Is it about somebody who knows few columns, against whom histories are not protected? */
+static bool
+few_are_known(const KanonPublication *publication)
+{
+	static const char *const names[] = {"known_columns", "combinations"};
+
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		JsonbValue key = {.type = jbvString,
+						  .val.string = {.val = unconstify(char *, names[i]), .len = (int) strlen(names[i])}};
+		JsonbValue *value = findJsonbValueFromContainer(&publication->options->root, JB_FOBJECT, &key);
+
+		if (value != NULL && value->type != jbvNull)
+			return true;
+	}
+	return false;
+}
+
 void
 definition_tell(const KanonPublication *publication)
 {
@@ -215,9 +233,10 @@ definition_tell(const KanonPublication *publication)
 			(errmsg("readers who keep releases of publication %s can tell what changes", publication->name),
 			 errdetail(
 				 "The difference of two releases is the rows that came, left or changed, each with its class and kept values."),
-			 stays ? errhint("protect_successive => true looks after these rows; kanon_publication_status "
-							 "tells the smallest difference.")
-				   : errhint("%s", keep_one)));
+			 stays && !few_are_known(publication)
+				 ? errhint("protect_successive => true looks after these rows; kanon_publication_status "
+						   "tells the smallest difference.")
+				 : errhint("%s", keep_one)));
 	if (joins_releases(publication))
 		ereport(
 			NOTICE,

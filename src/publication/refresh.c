@@ -122,8 +122,8 @@ check_release(const KanonPublication *publication, Release *release, const Run *
 							  expected));
 	if (run->problem.freeform != NULL)
 		release->k = run->problem.k;
-	/* of sets k counts transactions that share items, and was counted when they were written */
-	if (run->request->model->of_sets)
+	/* of sets k counts transactions that share items, of few columns rows that share these: both when they were written */
+	if (run->request->model->of_sets || run->problem.known != NULL)
 		release->k = publication->k;
 	/* in a population k was counted by the run, and again as it stands in the target */
 	if (release->k > 0 && release->k < publication->k && !run->problem.k_map)

@@ -306,7 +306,7 @@ static void
 find_noted(Writer *writer)
 {
 	uint32 ntypes = writer->types->ntypes;
-	bool rules = writer->problem->privacy != NULL;
+	bool rules = writer->problem->privacy != NULL || writer->problem->known != NULL;
 
 	writer->noted = border_palloc(writer->border, sizeof(bool) * Max(ntypes, 1));
 	for (uint32 i = 0; i < ntypes; i++)

@@ -85,9 +85,9 @@ add_name(const Source *source, const char *text, const char *name, KanonKnownSet
 }
 
 static KanonKnownSet
-parse_set(const Source *source, const char *text, int64 k)
+parse_set(const Source *source, const char *text)
 {
-	KanonKnownSet set = {KANON_NONE, k};
+	KanonKnownSet set = {KANON_NONE, 0};
 	const char *at = text;
 
 	for (;; at++)
@@ -132,7 +132,7 @@ known_columns_parse(const Source *source, int known_columns, int64 k, ArrayType 
 		{
 			if (nulls[i])
 				refuse_set("NULL", "It is NULL.");
-			sets[i] = parse_set(source, TextDatumGetCString(texts[i]), k);
+			sets[i] = parse_set(source, TextDatumGetCString(texts[i]));
 		}
 	}
 	if (known.most == 0 && known.nsets == 0)

@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 #include "core/cluster/clustering.h"
+#include "core/known/known.h"
 #include "host/excerpt.h"
 #include "run/request.h"
 #include "run/run.h"
@@ -109,20 +110,7 @@ choose_for_known(Request *request)
 		refuse_with_known("partition_by");
 	if (request->residual != KANON_RESIDUAL_FILL)
 		refuse_with_known("another residual");
-	if (request->published || request->series.stable || request->series.key != NULL)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("a publication does not take known_columns or combinations"),
-						errhint("Publish a table by kanon_pattern_guided, with replace => true.")));
 	request->solve = method->solve;
-}
-
-static void
-refuse_ks_of_known(const Request *request)
-{
-	if (few_are_known(request))
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("%s does not take known_columns or combinations", request->function),
-						errhint("Ask kanon_pattern_guided with dry_run => true, once for each k.")));
 }
 
 static void
@@ -164,6 +152,13 @@ set_known(Run *run)
 	const Request *request = run->request;
 	KanonKnown *known = palloc(sizeof(KanonKnown));
 
+	if (request->series.key != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a publication with known_columns or combinations takes no key"),
+			 errdetail("Nobody protects the histories of persons against somebody who knows few columns."),
+			 errhint("Leave the key out: rows that have not changed are known without it.")));
 	*known = known_columns_parse(run->source, request->guided.known_columns, request->k,
 								 request->guided.combinations, "aside");
 	run->problem.known = known;
@@ -190,6 +185,8 @@ look_at_mask(Run *run)
 static KanonStatus
 solve_near(Run *run, const KanonPrevious *previous)
 {
+	if (run->problem.known != NULL)
+		return kanon_solve_known_near(&run->problem, previous, &run->release, &run->report);
 	return kanon_solve_stable(&run->problem, previous, run->request->solve, &run->release, &run->report);
 }
 
@@ -214,7 +211,6 @@ const Model pattern_guided_model = {.name = "pattern_guided",
 									.options = PATTERN_OPTIONS | TAKES(RULES) | TAKES(PARTITION_BY) |
 											   TAKES(KNOWN_COLUMNS) | TAKES(COMBINATIONS) | TAKES(RESIDUAL),
 									.check = choose_solver,
-									.check_ks = refuse_ks_of_known,
 									.set_up = set_mask,
 									.ready = look_at_mask,
 									.near = solve_near,

@@ -7,7 +7,8 @@
 bool
 problem_can_be_shared(const KanonProblem *problem)
 {
-	return problem->privacy == NULL && problem->nextra == 0 && problem->npopulations == 0;
+	return problem->privacy == NULL && problem->nextra == 0 && problem->npopulations == 0 &&
+		   problem->known == NULL;
 }
 
 /* A way through the problem's arrays, as they lie in shared memory one after the other. */

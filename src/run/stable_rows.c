@@ -341,10 +341,15 @@ receive_row(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
-/* Flows have the rows that are there still; what has changed or come takes the places of those that are not. */
+/*
+ * Flows have the rows that are there still; what has changed or come takes the places of those that are not,
+ * but against somebody who knows few columns: what those show counts for itself.
+ */
 static void
 fill_places(Reader *reader)
 {
+	bool fills = reader->run->problem.known == NULL;
+
 	for (uint32 type = 0; type < reader->run->types->ntypes; type++)
 	{
 		int64 left = reader->run->types->rows[type];
@@ -355,7 +360,7 @@ fill_places(Reader *reader)
 			left -= reader->met[f];
 		for (Size f = reader->first[type]; f < reader->first[type + 1]; f++)
 		{
-			int64 filled = Max(Min(reader->flows[f].rows - reader->met[f], left), 0);
+			int64 filled = fills ? Max(Min(reader->flows[f].rows - reader->met[f], left), 0) : 0;
 
 			reader->flows[f].rows = reader->met[f] + filled;
 			left -= filled;

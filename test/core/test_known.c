@@ -253,25 +253,162 @@ test_least(void **state)
 	assert_true(all <= 1.1 * least);
 }
 
+/* What was shown of rows before: so many of each row type, and a class of its own for each. */
+typedef struct Before
+{
+	KanonPrevious previous;
+	KanonPattern pattern[MOST_ROWS];
+	KanonFlow flows[MOST_ROWS];
+	int64_t rows[MOST_ROWS]; /* by row type, of those that are there still */
+	uint32_t became[MOST_ROWS];
+} Before;
+
+static void
+before_init(Before *self, const Case *of, uint64_t *random)
+{
+	const KanonProblem *problem = of->problem;
+
+	memset(self, 0, sizeof(*self));
+	self->previous = (KanonPrevious){.pattern = self->pattern, .flows = self->flows, .became = self->became};
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+	{
+		int64_t rows = random_below(random, (uint32_t) problem->rows[i] + 2);
+		uint32_t n = self->previous.nclasses;
+
+		if (rows == 0)
+			continue;
+		self->rows[i] = rows < problem->rows[i] ? rows : problem->rows[i];
+		self->flows[n] = (KanonFlow){i, n, rows};
+		for (int c = 0; c < problem->ncolumns; c++)
+			if (random_below(random, 4) == 0)
+				kanon_add(&self->pattern[n], c);
+		self->previous.nclasses++;
+		self->previous.nflows++;
+	}
+}
+
+static KanonStatus
+solve_near(Case *self, const Before *before, KanonRelease *release, KanonReport *report)
+{
+	KanonProblem problem = *self->problem;
+
+	problem.columns = self->columns;
+	problem.known = &self->known;
+	return kanon_solve_known_near(&problem, &before->previous, release, report);
+}
+
+/* The promise holds for all rows, and for those that were there before among themselves; these show no more than before. */
+static void
+check_near(Case *self, const Before *before)
+{
+	const int64_t *rows = self->problem->rows;
+	bool shown[MOST_ROWS][MOST_COLUMNS];
+
+	assert_true(all_keep(self));
+	for (size_t f = 0; f < before->previous.nflows; f++)
+		KANON_EACH (c, before->pattern[f])
+			assert_false(self->shown[before->flows[f].type][c]);
+	memcpy(shown, self->shown, sizeof(shown));
+	for (uint32_t i = 0; i < self->problem->ntypes; i++)
+		if (before->rows[i] == 0)
+			memset(self->shown[i], 0, sizeof(self->shown[i]));
+	self->problem->rows = before->rows;
+	assert_true(all_keep(self));
+	self->problem->rows = rows;
+	memcpy(self->shown, shown, sizeof(shown));
+}
+
+static void
+test_near(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(2000); i++)
+	{
+		uint64_t random = 7700 + (uint64_t) i;
+		Case self;
+		Before before;
+		KanonRelease release;
+		KanonReport report;
+
+		case_init(&self, &random, MOST_ROWS, MOST_COLUMNS, i % 2 == 0);
+		before_init(&before, &self, &random);
+		assert_int_equal(solve_near(&self, &before, &release, &report), KANON_OK);
+		read_release(&self, &release);
+		check_near(&self, &before);
+		assert_true(fabs(report.cost - cost(&self)) < 1e-6);
+		case_free(&self, &release);
+	}
+}
+
+/* Rows that are all there still show just what they showed, whoever comes. */
+static void
+test_stays(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(1000); i++)
+	{
+		uint64_t random = 6600 + (uint64_t) i;
+		Case self;
+		Before before;
+		KanonRelease release;
+		KanonReport report;
+		int64_t *rows;
+		const int64_t *now;
+		bool shown[MOST_ROWS][MOST_COLUMNS];
+
+		case_init(&self, &random, MOST_ROWS, MOST_COLUMNS, i % 2 == 0);
+		now = self.problem->rows;
+		rows = malloc(self.problem->ntypes * sizeof(int64_t));
+		for (uint32_t t = 0; t < self.problem->ntypes; t++)
+			rows[t] = 1 + random_below(&random, (uint32_t) now[t]);
+		self.problem->rows = rows;
+		assert_int_equal(solve(&self, &release, &report), KANON_OK);
+		read_release(&self, &release);
+		kanon_release_free(self.problem, &release);
+		memcpy(shown, self.shown, sizeof(shown));
+		memset(&before, 0, sizeof(before));
+		before.previous = (KanonPrevious){.pattern = before.pattern, .flows = before.flows};
+		for (uint32_t t = 0; t < self.problem->ntypes; t++)
+		{
+			before.pattern[t] = KANON_NONE;
+			for (int c = 0; c < self.problem->ncolumns; c++)
+				if (!shown[t][c] && !is_null(&self, t, c))
+					kanon_add(&before.pattern[t], c);
+			before.flows[t] = (KanonFlow){t, t, rows[t]};
+			before.previous.nclasses++;
+			before.previous.nflows++;
+		}
+		self.problem->rows = now;
+		assert_int_equal(solve_near(&self, &before, &release, &report), KANON_OK);
+		read_release(&self, &release);
+		assert_memory_equal(shown, self.shown, sizeof(shown));
+		free(rows);
+		case_free(&self, &release);
+	}
+}
+
 static void
 test_failures(void **state)
 {
 	(void) state;
 	for (int i = 0; i < cases(20); i++)
-		for (int how = 0; how < 2; how++)
+		for (int how = 0; how < 4; how++)
 		{
-			Failure failure = {.how = how == 0 ? KANON_NO_MEMORY : KANON_CANCELLED};
+			Failure failure = {.how = how % 2 == 0 ? KANON_NO_MEMORY : KANON_CANCELLED};
 
 			while (fails_again(&failure))
 			{
 				uint64_t random = 5500 + (uint64_t) i;
 				Case self;
+				Before before;
 				KanonRelease release;
 				KanonReport report;
 
 				case_init(&self, &random, MOST_ROWS, MOST_COLUMNS, true);
+				before_init(&before, &self, &random);
 				fail_at(&self.host, &failure);
-				failure.status = solve(&self, &release, &report);
+				failure.status =
+					how < 2 ? solve(&self, &release, &report) : solve_near(&self, &before, &release, &report);
 				if (failure.status == KANON_OK)
 				{
 					read_release(&self, &release);
@@ -286,9 +423,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_promise),
-		cmocka_unit_test(test_least),
-		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_promise), cmocka_unit_test(test_least),    cmocka_unit_test(test_near),
+		cmocka_unit_test(test_stays),   cmocka_unit_test(test_failures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,14 @@
 extern KanonStatus kanon_solve_known_greedy(const KanonProblem *problem, KanonRelease *release,
 											KanonReport *report);
 
+/*
+ * The same near another release (NULL: there is none).  Row types that were in it show no more than they did there,
+ * and what they show is shown by k rows that were there, too: whoever keeps both and knows a person in
+ * both has k to choose from.  Other rows show what the sum allows.
+ */
+extern KanonStatus kanon_solve_known_near(const KanonProblem *problem, const KanonPrevious *previous,
+										  KanonRelease *release, KanonReport *report);
+
 /* ---- shown_cells.c: which cells are blank, and how many rows show a combination ---- */
 
 /* The row types with a value. */

@@ -30,11 +30,14 @@ typedef struct LostCell
 
 typedef struct Greedy
 {
+	KanonProblem here; /* the problem; its rows are at first those that were there before */
 	const KanonProblem *problem;
 	const KanonKnown *known;
 	KanonPace pace;
 	KanonScratch scratch;
 	KanonShownCells cells;
+	uint64_t *
+		*fixed; /* [ncolumns] cells that are not shown again, of a release that stays near another; or NULL */
 	KanonRareList list;
 	KanonStatus status; /* of what is found on the way */
 	LostCell *lost;     /* [nlost] */
@@ -354,6 +357,12 @@ add_to_order(Greedy *g, uint32_t type, int column)
 	g->order[at] = column;
 }
 
+static bool
+is_fixed(const Greedy *g, uint32_t type, int column)
+{
+	return g->fixed != NULL && (g->fixed[column][type / 64] >> type % 64 & 1) != 0;
+}
+
 /* Shows what cells of the row type it can, those of most weight first. */
 static bool
 give_back(Greedy *g, uint32_t type)
@@ -365,7 +374,7 @@ give_back(Greedy *g, uint32_t type)
 	for (int c = 0; c < g->problem->ncolumns; c++)
 		if (!kanon_cells_is_blank(&g->cells, type, c))
 			add_to_order(g, type, c);
-		else if (kanon_cells_hides(&g->cells, type, c))
+		else if (kanon_cells_hides(&g->cells, type, c) && !is_fixed(g, type, c))
 			kanon_add(&hidden, c);
 	while (!kanon_is_none(hidden) && g->status == KANON_OK)
 	{
@@ -424,26 +433,115 @@ take_memory(Greedy *g)
 	return status == KANON_OK ? kanon_taken(&g->scratch) : status;
 }
 
-KanonStatus
-kanon_solve_known_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+/* Until no combination is rare that the rows of the problem show, and no cell could be shown again. */
+static void
+blank_rare(Greedy *g)
 {
-	Greedy g = {.problem = problem, .known = problem->known};
-	KanonStatus status;
+	if (g->status == KANON_OK)
+		find_rare(g);
+	if (g->status == KANON_OK)
+		follow_losses(g);
+	kanon_list_clear(&g->list, g->problem);
+	if (g->status == KANON_OK)
+		give_all_back(g);
+}
+
+/* ---- near another release ---- */
+
+static void
+hold(Greedy *g, uint32_t type, int column)
+{
+	kanon_cells_blank(&g->cells, type, column);
+	g->fixed[column][type / 64] |= UINT64_C(1) << type % 64;
+}
+
+/* The rows that were there before, and what they did not show; others show nothing yet. */
+static int64_t *
+hold_before(Greedy *g, const KanonPrevious *previous)
+{
+	const KanonProblem *problem = g->problem;
+	size_t columns = (size_t) problem->ncolumns;
+	int64_t *before = kanon_take0(&g->scratch, problem->ntypes, sizeof(int64_t));
+
+	g->fixed = kanon_take0(&g->scratch, columns, sizeof(uint64_t *));
+	for (size_t c = 0; c < columns && !g->scratch.failed; c++)
+		g->fixed[c] = kanon_take0(&g->scratch, g->cells.words, sizeof(uint64_t));
+	if (kanon_taken(&g->scratch) != KANON_OK)
+	{
+		fail(g, KANON_NO_MEMORY);
+		return NULL;
+	}
+	for (size_t f = 0; f < previous->nflows; f++)
+	{
+		const KanonFlow *flow = &previous->flows[f];
+
+		before[flow->type] += flow->rows;
+		KANON_EACH (c, previous->pattern[flow->class_])
+			hold(g, flow->type, c);
+	}
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+	{
+		before[i] = before[i] < problem->rows[i] ? before[i] : problem->rows[i];
+		for (int c = 0; c < problem->ncolumns && before[i] == 0; c++)
+			hold(g, i, c);
+	}
+	return before;
+}
+
+/* What was there before stays as it is now, which new rows can only make more frequent; these show what they have. */
+static void
+let_others_in(Greedy *g, const int64_t *before)
+{
+	for (int c = 0; c < g->problem->ncolumns; c++)
+	{
+		memcpy(g->fixed[c], g->cells.blank[c], g->cells.words * sizeof(uint64_t));
+		for (uint32_t i = 0; i < g->problem->ntypes; i++)
+			if (before[i] == 0)
+			{
+				g->fixed[c][i / 64] &= ~(UINT64_C(1) << i % 64);
+				if (kanon_cells_hides(&g->cells, i, c))
+					kanon_cells_show(&g->cells, i, c);
+			}
+	}
+	if (kanon_stop(&g->pace, g->problem->ntypes))
+		fail(g, KANON_CANCELLED);
+}
+
+static void
+blank_before(Greedy *g, const KanonPrevious *previous)
+{
+	const int64_t *rows = g->here.rows;
+	int64_t *before = hold_before(g, previous);
+
+	if (before == NULL)
+		return;
+	g->here.rows = before;
+	blank_rare(g);
+	g->here.rows = rows;
+	let_others_in(g, before);
+	/* class by class nothing is told: all rows of a type are in one */
+	for (uint32_t c = 0; previous->became != NULL && c < previous->nclasses; c++)
+		previous->became[c] = KANON_DROPPED;
+}
+
+KanonStatus
+kanon_solve_known_near(const KanonProblem *problem, const KanonPrevious *previous, KanonRelease *release,
+					   KanonReport *report)
+{
+	KanonKnown known = *problem->known;
+	Greedy g = {.here = *problem, .known = &known};
 
 	memset(release, 0, sizeof(*release));
 	*report = (KanonReport){.lower_bound = -INFINITY};
 	if (problem->ntypes == 0)
 		return KANON_OK;
+	g.problem = &g.here;
+	known.k = problem->k;
 	kanon_pace_limit(&g.pace, problem, "blank cells");
-	status = take_memory(&g);
-	fail(&g, status);
-	if (g.status == KANON_OK)
-		find_rare(&g);
-	if (g.status == KANON_OK)
-		follow_losses(&g);
-	kanon_list_clear(&g.list, problem);
-	if (g.status == KANON_OK)
-		give_all_back(&g);
+	fail(&g, take_memory(&g));
+	if (g.status == KANON_OK && previous != NULL)
+		blank_before(&g, previous);
+	blank_rare(&g);
 	report->stopped = g.pace.late;
 	if (g.status == KANON_OK)
 		fail(&g, kanon_known_release(&g.cells, release, report));
@@ -451,4 +549,10 @@ kanon_solve_known_greedy(const KanonProblem *problem, KanonRelease *release, Kan
 		kanon_release_free(problem, release);
 	kanon_scratch_free(&g.scratch);
 	return g.status;
+}
+
+KanonStatus
+kanon_solve_known_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	return kanon_solve_known_near(problem, NULL, release, report);
 }

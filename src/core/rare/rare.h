@@ -18,7 +18,7 @@ typedef enum KanonMissing
 typedef struct KanonKnownSet
 {
 	KanonPattern columns;
-	int64_t k;
+	int64_t k; /* 0: that of all */
 } KanonKnownSet;
 
 typedef struct KanonKnown

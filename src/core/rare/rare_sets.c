@@ -9,8 +9,12 @@ kanon_known_k(const KanonKnown *known, KanonPattern columns)
 	int64_t k = kanon_count(columns) <= known->most ? known->k : 0;
 
 	for (int s = 0; s < known->nsets; s++)
-		if (known->sets[s].k > k && kanon_within(columns, known->sets[s].columns))
-			k = known->sets[s].k;
+	{
+		int64_t own = known->sets[s].k > 0 ? known->sets[s].k : known->k;
+
+		if (own > k && kanon_within(columns, known->sets[s].columns))
+			k = own;
+	}
 	return k;
 }
 
