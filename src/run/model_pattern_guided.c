@@ -88,7 +88,7 @@ refuse_with_known(const char *what)
 	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					errmsg("%s cannot be given with known_columns or combinations", what),
 					errhint("Leave one of them out. Against somebody who knows few columns cells are blanked "
-							"by 'greedy', whatever pattern that makes.")));
+							"by 'greedy', 'improve' or 'ilp', whatever pattern that makes.")));
 }
 
 static void

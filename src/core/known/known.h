@@ -27,6 +27,21 @@ extern KanonStatus kanon_solve_known_greedy(const KanonProblem *problem, KanonRe
 extern KanonStatus kanon_solve_known_near(const KanonProblem *problem, const KanonPrevious *previous,
 										  KanonRelease *release, KanonReport *report);
 
+/* greedy several times, with weights bent at random: the least of them, and a bound. */
+extern KanonStatus kanon_solve_known_improve(const KanonProblem *problem, KanonRelease *release,
+											 KanonReport *report);
+
+/*
+ * The proven least, by integer programming (GLPK), of small tables: KANON_TOO_LARGE where there are too many rare
+ * combinations.  When time is up the best release so far stands, with a bound.
+ */
+extern KanonStatus kanon_solve_known_ilp(const KanonProblem *problem, KanonRelease *release,
+										 KanonReport *report);
+
+/* As kanon_solve_known_greedy, each cell weighing up to one and a half times as much, by the turn; 0: as it does. */
+extern KanonStatus kanon_solve_known_turn(const KanonProblem *problem, uint64_t turn, KanonRelease *release,
+										  KanonReport *report);
+
 /* ---- shown_cells.c: which cells are blank, and how many rows show a combination ---- */
 
 /* The row types with a value. */

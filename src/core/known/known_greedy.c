@@ -15,6 +15,7 @@
 
 #include "known/known.h"
 #include "util/fault.h"
+#include "util/hash.h"
 
 #ifndef SET_WORK
 #define SET_WORK 160
@@ -46,6 +47,7 @@ typedef struct Greedy
 	size_t sets_room;
 	uint32_t *rest; /* row types that are left of a combination */
 	size_t rest_room;
+	uint64_t turn;       /* weights are taken as this turn bends them; 0: as they are */
 	uint64_t **followed; /* [ncolumns] blank cells of which no combination has to be counted any more */
 	KanonPattern over;   /* those of the row type that is looked at */
 	int column[KANON_LISTED_MOST]; /* of the set that is looked at */
@@ -76,6 +78,18 @@ lose(Greedy *g, uint32_t type, int column)
 	g->lost[g->nlost++] = (LostCell){type, column};
 }
 
+/* What a cell weighs in this turn: up to one and a half times as much. */
+static double
+bent_weight(const Greedy *g, uint32_t type, int column)
+{
+	uint64_t drawn;
+
+	if (g->turn == 0)
+		return g->problem->columns[column].weight;
+	drawn = kanon_hash_add(kanon_hash_add(g->turn, type), (uint64_t) column);
+	return g->problem->columns[column].weight * (1 + (double) (drawn >> 11) * 0x1p-54);
+}
+
 /* The column that is in most of the sets for its weight; of equal ones the value that most row types have. */
 static int
 best_column(const Greedy *g, uint32_t type, const uint32_t *hits)
@@ -87,7 +101,7 @@ best_column(const Greedy *g, uint32_t type, const uint32_t *hits)
 
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
-		double weight = problem->columns[c].weight;
+		double weight = bent_weight(g, type, c);
 		double worth = weight > 0 ? hits[c] / weight : hits[c] > 0 ? INFINITY : 0;
 		uint32_t n = g->cells.value[c][problem->columns[c].code[type]].n;
 
@@ -381,7 +395,7 @@ give_back(Greedy *g, uint32_t type)
 		int heaviest = -1;
 
 		KANON_EACH (c, hidden)
-			if (heaviest < 0 || g->problem->columns[c].weight > g->problem->columns[heaviest].weight)
+			if (heaviest < 0 || bent_weight(g, type, c) > bent_weight(g, type, heaviest))
 				heaviest = c;
 		kanon_remove(&hidden, heaviest);
 		g->column[0] = heaviest;
@@ -524,35 +538,54 @@ blank_before(Greedy *g, const KanonPrevious *previous)
 		previous->became[c] = KANON_DROPPED;
 }
 
-KanonStatus
-kanon_solve_known_near(const KanonProblem *problem, const KanonPrevious *previous, KanonRelease *release,
-					   KanonReport *report)
+static KanonStatus
+solve(Greedy *g, const KanonPrevious *previous, KanonRelease *release, KanonReport *report)
 {
-	KanonKnown known = *problem->known;
-	Greedy g = {.here = *problem, .known = &known};
+	const KanonProblem *problem = g->problem;
+	KanonKnown known;
 
 	memset(release, 0, sizeof(*release));
 	*report = (KanonReport){.lower_bound = -INFINITY};
 	if (problem->ntypes == 0)
 		return KANON_OK;
-	g.problem = &g.here;
+	g->here = *problem;
+	g->problem = &g->here;
+	known = *problem->known;
 	known.k = problem->k;
-	kanon_pace_limit(&g.pace, problem, "blank cells");
-	fail(&g, take_memory(&g));
-	if (g.status == KANON_OK && previous != NULL)
-		blank_before(&g, previous);
-	blank_rare(&g);
-	report->stopped = g.pace.late;
-	if (g.status == KANON_OK)
-		fail(&g, kanon_known_release(&g.cells, release, report));
-	if (g.status != KANON_OK)
+	g->known = &known;
+	kanon_pace_limit(&g->pace, problem, "blank cells");
+	fail(g, take_memory(g));
+	if (g->status == KANON_OK && previous != NULL)
+		blank_before(g, previous);
+	blank_rare(g);
+	report->stopped = g->pace.late;
+	if (g->status == KANON_OK)
+		fail(g, kanon_known_release(&g->cells, release, report));
+	if (g->status != KANON_OK)
 		kanon_release_free(problem, release);
-	kanon_scratch_free(&g.scratch);
-	return g.status;
+	kanon_scratch_free(&g->scratch);
+	return g->status;
+}
+
+KanonStatus
+kanon_solve_known_near(const KanonProblem *problem, const KanonPrevious *previous, KanonRelease *release,
+					   KanonReport *report)
+{
+	Greedy g = {.problem = problem};
+
+	return solve(&g, previous, release, report);
+}
+
+KanonStatus
+kanon_solve_known_turn(const KanonProblem *problem, uint64_t turn, KanonRelease *release, KanonReport *report)
+{
+	Greedy g = {.problem = problem, .turn = turn};
+
+	return solve(&g, NULL, release, report);
 }
 
 KanonStatus
 kanon_solve_known_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	return kanon_solve_known_near(problem, NULL, release, report);
+	return kanon_solve_known_turn(problem, 0, release, report);
 }

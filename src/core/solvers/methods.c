@@ -32,7 +32,10 @@ static const KanonMethod pattern_guided[] = {
 	{"matching", .solve = kanon_solve_matching, OPTIMUM, .only_k = 2},
 	{NULL}};
 
-static const KanonMethod known_columns[] = {{"greedy", .solve = kanon_solve_known_greedy}, {NULL}};
+static const KanonMethod known_columns[] = {{"greedy", .solve = kanon_solve_known_greedy},
+											{"ilp", .solve = kanon_solve_known_ilp, OPTIMUM},
+											{"improve", .solve = kanon_solve_known_improve, BOUND},
+											{NULL}};
 
 static const KanonMethod pattern_clustering[] = {
 	{"exact", .solve = kanon_solve_pattern_clustering, OPTIMUM},

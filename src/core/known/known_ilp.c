@@ -1,0 +1,402 @@
+/*
+ * known_ilp.c: the least that has to be blanked against somebody who knows few columns, for small tables.
+ *
+ * A cell of a row type is blank or not.  Each row type has to lose a cell of each combination that is rare in the
+ * table: a hitting set.  The integer program of these (GLPK) is solved, and what it leaves is looked at: a
+ * combination that k rows had may be shown by fewer now.  That one comes into the program, with what it asks: k
+ * rows show it, or none does.  So on until nothing is rare: each program asks less than the whole, so that a
+ * solution of it that keeps the promise is the least of all.
+ *
+ * 	min  sum of weight * rows * blank(i, c)
+ * 	     blank(i, c) over the columns of a rare combination of i                  >= 1
+ * 	     shows(i) + blank(i, c) over its columns                                  >= 1    of a combination that
+ * 	     shows(i) + blank(i, c) <= 1  for each of its columns; shows(i) <= any            k rows have
+ * 	     sum of rows * shows(i) >= k * any
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "known/known.h"
+#include "pattern/program/glpk.h"
+
+/* Combinations of row types that the program begins with, at most: each is a row of it. */
+#define MOST_COVERS 20000
+
+#ifdef HAVE_GLPK
+
+/* GLPK is no more exact than that, by the cost. */
+#define CLOSE 1e-7
+
+/* A combination that is rare, and a row type that has it. */
+typedef struct FoundRare
+{
+	uint32_t type;
+	KanonListedSet set;
+} FoundRare;
+
+typedef struct Program
+{
+	const KanonProblem *problem;
+	const KanonKnown *known;
+	KanonPace pace;
+	KanonScratch scratch;
+	KanonShownCells cells;
+	GlpkGuard guard;
+	glp_prob *lp;
+	FoundRare *found; /* [nfound] since the last solution */
+	size_t nfound, room;
+	bool each;     /* of each row type that has it; else of one */
+	bool overflow; /* there are too many */
+	int *column;   /* [ntypes * ncolumns] of the program; 0: the cell has no value */
+	int *ind;      /* [most + 1] of a row of it */
+	double *val;
+	double upper; /* cost of the best release, */
+	bool better;  /* which is the one in `cells` */
+	double bound; /* none costs less */
+	int64_t nodes;
+	KanonStatus status;
+} Program;
+
+/* ---- what is rare ---- */
+
+static void
+note_rare(void *arg, const KanonRare *rare)
+{
+	Program *p = arg;
+	FoundRare found = {.set.ncolumns = (uint8_t) rare->ncolumns};
+
+	for (int i = 0; i < rare->ncolumns; i++)
+		found.set.column[i] = (uint8_t) rare->column[i];
+	for (uint32_t i = 0; i < (p->each ? rare->ntypes : 1) && !p->overflow; i++)
+	{
+		found.type = rare->type[i];
+		p->overflow = p->nfound == MOST_COVERS;
+		if (p->overflow)
+			return;
+		if (!KANON_GROW(&p->scratch, &p->room, p->nfound + 1, KANON_ARRAY(p->found)))
+		{
+			p->status = KANON_NO_MEMORY;
+			return;
+		}
+		p->found[p->nfound++] = found;
+	}
+}
+
+static KanonStatus
+find_rare(Program *p, bool each)
+{
+	KanonProblem problem = *p->problem;
+	KanonKnown known = *p->known;
+	KanonStatus status;
+
+	problem.time_limit = INFINITY;
+	known.missing = KANON_MISSING_VALUE; /* cells without one are blank */
+	known.blank = (const uint64_t *const *) p->cells.blank;
+	p->each = each;
+	p->nfound = 0;
+	status = kanon_rare_find(&problem, &known, note_rare, p);
+	return status == KANON_OK ? p->status : status;
+}
+
+/* ---- the program ---- */
+
+static int
+cell(const Program *p, uint32_t type, int c)
+{
+	return p->column[(size_t) type * (size_t) p->problem->ncolumns + (size_t) c];
+}
+
+static void
+add_cells(Program *p)
+{
+	glp_set_obj_dir(p->lp, GLP_MIN);
+	for (uint32_t i = 0; i < p->problem->ntypes; i++)
+		for (int c = 0; c < p->problem->ncolumns; c++)
+		{
+			int column;
+
+			if (kanon_cells_is_blank(&p->cells, i, c))
+				continue;
+			column = glp_add_cols(p->lp, 1);
+			glp_set_col_kind(p->lp, column, GLP_BV);
+			glp_set_obj_coef(p->lp, column, p->problem->columns[c].weight * (double) p->problem->rows[i]);
+			p->column[(size_t) i * (size_t) p->problem->ncolumns + (size_t) c] = column;
+		}
+}
+
+/* A row of n entries: at least, or at most. */
+static void
+add_row(Program *p, int n, int kind, double by)
+{
+	int row = glp_add_rows(p->lp, 1);
+
+	glp_set_row_bnds(p->lp, row, kind, by, by);
+	glp_set_mat_row(p->lp, row, n, p->ind, p->val);
+}
+
+/* The cells of a combination, from the n-th entry on. */
+static int
+put_cells(Program *p, uint32_t type, const KanonListedSet *set, int n)
+{
+	for (int i = 0; i < set->ncolumns; i++)
+	{
+		p->ind[++n] = cell(p, type, set->column[i]);
+		p->val[n] = 1;
+	}
+	return n;
+}
+
+static int
+add_share(Program *p)
+{
+	int column = glp_add_cols(p->lp, 1);
+
+	glp_set_col_bnds(p->lp, column, GLP_DB, 0, 1);
+	return column;
+}
+
+static bool
+has_it(const Program *p, const FoundRare *found, uint32_t other)
+{
+	const KanonColumn *columns = p->problem->columns;
+
+	for (int i = 0; i < found->set.ncolumns; i++)
+	{
+		int c = found->set.column[i];
+
+		if (cell(p, other, c) == 0 || columns[c].code[other] != columns[c].code[found->type])
+			return false;
+	}
+	return true;
+}
+
+/* k rows show it, or none. */
+static void
+add_choice(Program *p, const FoundRare *found, int64_t k)
+{
+	int any = add_share(p), sum = glp_add_rows(p->lp, 1), members = 0;
+	int *ind = p->ind + p->problem->ncolumns + 3;
+	double *val = p->val + p->problem->ncolumns + 3;
+
+	for (uint32_t i = 0; i < p->problem->ntypes; i++)
+	{
+		int shows;
+
+		if (!has_it(p, found, i))
+			continue;
+		shows = add_share(p);
+		ind[++members] = shows;
+		val[members] = (double) p->problem->rows[i];
+		p->ind[1] = shows;
+		p->val[1] = 1;
+		add_row(p, put_cells(p, i, &found->set, 1), GLP_LO, 1);
+		p->val[2] = 1;
+		for (int c = 0; c < found->set.ncolumns; c++)
+		{
+			p->ind[2] = cell(p, i, found->set.column[c]);
+			add_row(p, 2, GLP_UP, 1);
+		}
+		p->ind[2] = any;
+		p->val[2] = -1;
+		add_row(p, 2, GLP_UP, 0);
+	}
+	ind[++members] = any;
+	val[members] = -(double) k;
+	glp_set_row_bnds(p->lp, sum, GLP_LO, 0, 0);
+	glp_set_mat_row(p->lp, sum, members, ind, val);
+}
+
+static void
+add_found(Program *p, bool first)
+{
+	for (size_t i = 0; i < p->nfound; i++)
+	{
+		const FoundRare *found = &p->found[i];
+		KanonPattern columns = KANON_NONE;
+
+		for (int c = 0; c < found->set.ncolumns; c++)
+			kanon_add(&columns, found->set.column[c]);
+		if (first)
+			add_row(p, put_cells(p, found->type, &found->set, 0), GLP_LO, 1);
+		else
+			add_choice(p, found, kanon_known_k(p->known, columns));
+	}
+}
+
+/* ---- its solution ---- */
+
+static bool
+is_enough(const Program *p)
+{
+	return p->bound >= p->upper - CLOSE * (1 + p->upper);
+}
+
+static void
+on_tree(glp_tree *tree, void *info)
+{
+	Program *p = info;
+	int node = glp_ios_best_node(tree);
+
+	if (kanon_step(&p->pace, KANON_STEPS / 8))
+		p->guard.cancelled = true;
+	if (node != 0)
+		p->bound = fmax(p->bound, fmin(p->upper, glp_ios_node_bound(tree, node)));
+	if (glp_ios_reason(tree) == GLP_ISELECT)
+		p->nodes++;
+	if (glpk_is_spent(&p->guard) || p->guard.cancelled || p->pace.late || is_enough(p))
+		glp_ios_terminate(tree);
+}
+
+/* The cells of GLPK's solution. */
+static void
+take_cells(Program *p)
+{
+	for (uint32_t i = 0; i < p->problem->ntypes; i++)
+		for (int c = 0; c < p->problem->ncolumns; c++)
+		{
+			int column = cell(p, i, c);
+
+			if (column == 0)
+				continue;
+			if (glp_mip_col_val(p->lp, column) > 0.5)
+				kanon_cells_blank(&p->cells, i, c);
+			else
+				kanon_cells_show(&p->cells, i, c);
+		}
+}
+
+/* The least of the program as it is; *found: it costs less than the best release. */
+static KanonStatus
+solve_program(Program *p, bool *found)
+{
+	glp_iocp parm;
+	bool complete;
+	KanonStatus status = glpk_relax(&p->guard, p->lp, GLP_PRIMAL);
+
+	*found = false;
+	if (status != KANON_OK || p->pace.late)
+		return status;
+	p->bound = fmax(p->bound, fmin(p->upper, glp_get_obj_val(p->lp) - CLOSE * (1 + p->upper)));
+	glp_init_iocp(&parm);
+	parm.mir_cuts = GLP_ON;
+	parm.cov_cuts = GLP_ON;
+	parm.tol_obj = GLPK_SAME;
+	parm.cb_func = on_tree;
+	parm.cb_info = p;
+	status = glpk_branch(&p->guard, p->lp, &parm, &complete);
+	if (status != KANON_OK || !complete || glp_mip_status(p->lp) != GLP_OPT)
+		return status;
+	p->bound = fmax(p->bound, fmin(p->upper, glp_mip_obj_val(p->lp) - CLOSE * (1 + p->upper)));
+	*found = glp_mip_obj_val(p->lp) < p->upper - CLOSE * (1 + p->upper);
+	if (*found)
+		take_cells(p);
+	else
+		p->bound = p->upper;
+	return KANON_OK;
+}
+
+static KanonStatus
+solve(void *arg)
+{
+	Program *p = arg;
+	bool found = true;
+
+	p->lp = glp_create_prob();
+	add_cells(p);
+	add_found(p, true);
+	for (;;)
+	{
+		KanonStatus status = solve_program(p, &found);
+
+		if (status != KANON_OK || !found || p->pace.late)
+			return status;
+		status = find_rare(p, false);
+		if (status != KANON_OK || p->overflow)
+			return status;
+		if (p->nfound == 0)
+		{
+			p->better = true;
+			p->upper = p->bound = glp_mip_obj_val(p->lp);
+			return KANON_OK;
+		}
+		add_found(p, false);
+	}
+}
+
+static KanonStatus
+open_program(Program *p)
+{
+	const KanonProblem *problem = p->problem;
+	size_t most = (size_t) problem->ncolumns + problem->ntypes + 6;
+	KanonStatus status;
+
+	p->scratch.env = problem->env;
+	p->cells = (KanonShownCells){.problem = problem, .scratch = &p->scratch, .pace = &p->pace};
+	status = kanon_cells_open(&p->cells);
+	p->column = kanon_take0(&p->scratch, problem->ntypes, (size_t) problem->ncolumns * sizeof(int));
+	p->ind = kanon_take(&p->scratch, most + (size_t) problem->ncolumns, sizeof(int));
+	p->val = kanon_take(&p->scratch, most + (size_t) problem->ncolumns, sizeof(double));
+	if (status == KANON_OK)
+		status = kanon_taken(&p->scratch);
+	return status == KANON_OK ? find_rare(p, true) : status;
+}
+
+/* The release of the program instead of greedy's. */
+static KanonStatus
+take_better(Program *p, KanonRelease *release, KanonReport *report)
+{
+	kanon_release_free(p->problem, release);
+	return kanon_known_release(&p->cells, release, report);
+}
+
+KanonStatus
+kanon_solve_known_ilp(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	KanonKnown known;
+	Program p = {.problem = problem, .known = &known};
+	KanonStatus status;
+
+	kanon_pace_limit(&p.pace, problem, "ilp");
+	status = kanon_solve_known_greedy(problem, release, report);
+	if (status != KANON_OK || problem->ntypes == 0)
+		return status;
+	known = *problem->known;
+	known.k = problem->k;
+	p.upper = report->cost;
+	status = open_program(&p);
+	if (status == KANON_OK && p.overflow)
+	{
+		snprintf(report->detail, sizeof(report->detail),
+				 "the table has more than %d rare combinations of row types, ilp takes no more", MOST_COVERS);
+		status = KANON_TOO_LARGE;
+	}
+	if (status == KANON_OK)
+		status = glpk_guarded(&p.guard, &p.pace, solve, &p);
+	if (status == KANON_BROKEN)
+		snprintf(report->detail, sizeof(report->detail), "GLPK: %s", p.guard.text);
+	if (status == KANON_OK && p.better)
+		status = take_better(&p, release, report);
+	report->lower_bound = p.bound;
+	report->proven = status == KANON_OK && is_enough(&p);
+	report->nodes = p.nodes;
+	report->stopped = false; /* that it is not proven says as much */
+	if (status != KANON_OK)
+		kanon_release_free(problem, release);
+	kanon_scratch_free(&p.scratch);
+	return status;
+}
+
+#else /* HAVE_GLPK */
+
+KanonStatus
+kanon_solve_known_ilp(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	(void) problem;
+	memset(release, 0, sizeof(*release));
+	*report = (KanonReport){.lower_bound = -INFINITY};
+	snprintf(report->detail, sizeof(report->detail), "built without GLPK");
+	return KANON_UNAVAILABLE;
+}
+
+#endif /* HAVE_GLPK */
