@@ -38,7 +38,7 @@ extern KanonStatus kanon_solve_known_improve(const KanonProblem *problem, KanonR
 extern KanonStatus kanon_solve_known_ilp(const KanonProblem *problem, KanonRelease *release,
 										 KanonReport *report);
 
-/* As kanon_solve_known_greedy, each cell weighing up to one and a half times as much, by the turn; 0: as it does. */
+/* One turn of greedy, each cell weighing a little more or up to one and a half times as much, by the turn; 0: as it does. */
 extern KanonStatus kanon_solve_known_turn(const KanonProblem *problem, uint64_t turn, KanonRelease *release,
 										  KanonReport *report);
 

@@ -1,5 +1,6 @@
 /*
- * known_improve.c: greedy again and again, with weights bent at random; the least stands.
+ * known_improve.c: greedy again and again, with weights bent at random; the least stands.  greedy itself does so a few
+ * times where that is short.
  *
  * The bound: combinations of a row type that are rare in the table and share no column each cost it a cell.
  * Such of few columns are taken first.
@@ -10,8 +11,10 @@
 #include "known/known.h"
 #include "util/hash.h"
 
-/* So many times at effort 1. */
+/* So many times at effort 1; and where a turn is short, by the cells, for greedy itself. */
 #define TURNS 20
+#define GREEDY_TURNS 8
+#define SHORT_TURN 20000
 
 typedef struct Bound
 {
@@ -94,33 +97,60 @@ is_least(const KanonReport *report, double bound)
 	return report->cost <= bound * (1 + 1e-12);
 }
 
+/* So many further turns, unless time ends them, or nothing can cost less. */
+static KanonStatus
+take_turns(const KanonProblem *problem, double turns, double bound, KanonPace *pace, KanonRelease *release,
+		   KanonReport *report)
+{
+	KanonStatus status = KANON_OK;
+
+	for (int i = 1; i <= turns && status == KANON_OK && !is_least(report, bound); i++)
+	{
+		if (kanon_poll(pace))
+			status = KANON_CANCELLED;
+		if (status != KANON_OK || pace->late)
+			break;
+		pace->share = i / turns;
+		status = try_turn(problem, kanon_hash_add(problem->seed, (uint64_t) i) | 1, release, report);
+	}
+	if (status != KANON_OK)
+		kanon_release_free(problem, release);
+	return status;
+}
+
+KanonStatus
+kanon_solve_known_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	bool is_short = (double) problem->ntypes * problem->ncolumns <= SHORT_TURN;
+	KanonPace pace;
+	KanonStatus status;
+
+	kanon_pace_limit(&pace, problem, "turns");
+	status = kanon_solve_known_turn(problem, 0, release, report);
+	if (status != KANON_OK || problem->ntypes == 0 || !is_short)
+		return status;
+	return take_turns(problem, GREEDY_TURNS * fmin(problem->effort, 1), 0, &pace, release, report);
+}
+
 KanonStatus
 kanon_solve_known_improve(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	int turns = (int) fmin(TURNS * problem->effort, 1e6);
 	KanonPace pace;
 	double bound = 0;
 	KanonStatus status;
 
 	kanon_pace_limit(&pace, problem, "turns");
-	status = kanon_solve_known_greedy(problem, release, report);
+	status = kanon_solve_known_turn(problem, 0, release, report);
 	if (status != KANON_OK || problem->ntypes == 0)
 		return status;
 	status = find_bound(problem, &bound);
-	for (int i = 1; i <= turns && status == KANON_OK && !is_least(report, bound); i++)
-	{
-		if (kanon_poll(&pace))
-			status = KANON_CANCELLED;
-		if (status != KANON_OK || pace.late)
-			break;
-		pace.share = (double) i / turns;
-		status = try_turn(problem, kanon_hash_add(problem->seed, (uint64_t) i) | 1, release, report);
-	}
+	if (status == KANON_OK)
+		status = take_turns(problem, fmin(TURNS * problem->effort, 1e6), bound, &pace, release, report);
+	else
+		kanon_release_free(problem, release);
 	report->lower_bound = bound;
-	report->proven = is_least(report, bound);
+	report->proven = status == KANON_OK && is_least(report, bound);
 	report->nodes = 0;
 	report->stopped = false;
-	if (status != KANON_OK)
-		kanon_release_free(problem, release);
 	return status;
 }
