@@ -106,6 +106,34 @@ UPDATE pay SET points = 'NaN' WHERE nr = 7;
 SELECT FROM masked('{"points": {"noise": 0.1}}');
 SELECT FROM masked('{"points": {"swap": 5}}');
 SELECT kanon_create_publication('drawn', 'pay', '{age}', 5, options => '{"keep": ["wage"], "mask": {"wage": {"noise": 0.1}}, "allow_identifying": ["wage"]}');
+-- by a key: a person's value has the same noise in every release, another value another; a state is a person's
+SELECT FROM masked('{"wage": {"noise": 200, "by": "nr"}, "years": {"noise": 3, "by": "nr"}, "children": {"pram": {"none": {"none": 0.9, "one": 0.1}, "one": {"one": 1}, "two": {"none": 0.25, "one": 0.25, "two": 0.5}}, "by": "nr"}}');
+SELECT abs(stddev(o.wage - p.wage) / 200 - 1) < 0.08 AS deviation, abs(avg(o.wage - p.wage)) < 23 AS mean, abs(corr(o.wage - p.wage, o.years - p.years)) < 0.12 AS apart, count(*) FILTER (WHERE o.years IS NULL) AS nulls FROM pay p JOIN out o USING (nr);
+SELECT p.children AS was, o.children AS is, abs(count(*)::float8 / sum(count(*)) OVER (PARTITION BY p.children) - CASE p.children WHEN 'none' THEN CASE o.children WHEN 'none' THEN 0.9 WHEN 'one' THEN 0.1 END WHEN 'one' THEN 1 ELSE CASE o.children WHEN 'two' THEN 0.5 ELSE 0.25 END END) < 0.12 AS chance
+FROM pay p JOIN out o USING (nr) GROUP BY 1, 2 ORDER BY 1, 2;
+CREATE TABLE paid AS SELECT nr, age, wage, children, nr / 2 AS person FROM pay;
+SELECT kanon_create_publication('sticky', 'paid', '{age}', 5, options => '{"keep": ["nr", "person", "wage", "children"], "mask": {"wage": {"noise": 100, "by": "person"}, "children": {"pram": {"none": {"none": 0.5, "one": 0.5}, "one": {"one": 1}, "two": {"none": 0.5, "two": 0.5}}, "by": "nr"}}, "allow_identifying": ["nr", "person", "wage", "children"]}');
+CREATE TABLE night_1 AS SELECT * FROM sticky;
+UPDATE paid SET wage = wage + 1 WHERE nr % 4 = 0;
+INSERT INTO paid SELECT nr + 10000, age, 1000000, 'one', -nr FROM paid WHERE nr < 50;
+SELECT status FROM kanon_refresh('sticky');
+SELECT p.nr % 4 = 0 AS changed, count(*) > 50 AS rows, avg((s.wage = n.wage)::int)::numeric(3,2) AS wage, avg((s.wage - n.wage = 1)::int)::numeric(3,2) AS difference, avg((s.children = n.children)::int)::numeric(3,2) AS children
+FROM sticky s JOIN night_1 n USING (nr) JOIN paid p USING (nr) GROUP BY 1 ORDER BY 1;
+-- two persons with one value have two numbers, and the rows of a person with it have one
+SELECT count(*) FILTER (WHERE a.wage - p.wage = b.wage - q.wage) < 5 AS apart FROM sticky a JOIN paid p USING (nr), sticky b JOIN paid q USING (nr) WHERE p.wage = q.wage AND p.person < q.person;
+UPDATE paid SET person = NULL WHERE nr = 7;
+SELECT status, message FROM kanon_refresh('sticky');
+SELECT kanon_drop_publication('sticky');
+\set VERBOSITY terse
+SELECT FROM masked('{"wage": {"noise": 200, "by": 1}}');
+SELECT FROM masked('{"wage": {"noise": 200, "by": "nobody"}}');
+SELECT FROM masked('{"wage": {"noise": -1, "by": "nr"}}');
+SELECT FROM masked('{"wage": {"noise": 200, "by": "nr", "group": "g"}}');
+SELECT FROM masked('{"wage": {"swap": 5, "by": "nr"}}');
+SELECT FROM masked('{"children": {"pram": 0.5, "by": "nr"}}');
+SELECT FROM masked('{"wage": {"round": 5, "by": "nr"}}');
+SELECT FROM masked('{"points": {"noise": 5, "by": "nr"}}');
+\set VERBOSITY default
 SELECT kanon_create_publication('means', 'pay', '{age}', 5, options => '{"keep": ["wage"], "mask": {"wage": {"microaggregate": 5}}, "allow_identifying": ["wage"]}');
 SELECT status FROM kanon_refresh('means');
 SELECT min(c) >= 5 AS rows FROM (SELECT count(*) AS c FROM means GROUP BY wage) g;

@@ -258,7 +258,11 @@ masks_apply(Masks *masks, const Datum *given, const bool *nulls)
 			case MASK_SWAP:
 			case MASK_PRAM:
 			case MASK_MICROAGGREGATE:
-				masks->values[i] = mask_column_apply(mask, values[i]);
+				if (mask->person != NULL)
+					masks->values[i] =
+						mask_column_draw(masks, mask, values[i], values[mask->place], nulls[mask->place]);
+				else
+					masks->values[i] = mask_column_apply(mask, values[i]);
 				break;
 			case MASK_ANON:
 				masks->values[i] = mask_anon_apply(masks, mask, values, nulls, &masks->nulls[i]);
@@ -327,7 +331,7 @@ find_quantile(const Mask *mask, MaskBound *bound, bool top, int64 k)
 static void
 begin_mask(Masks *masks, Mask *mask, int64 rows, int64 k)
 {
-	const char *looked_at = mask->kind == MASK_SHIFT ? mask->person : mask->column->name;
+	const char *looked_at = mask->person != NULL ? mask->person : mask->column->name;
 
 	mask->sum = 0;
 	get_typlenbyval(mask->type, &mask->length, &mask->byval);
@@ -343,7 +347,7 @@ begin_mask(Masks *masks, Mask *mask, int64 rows, int64 k)
 		mask_column_begin(mask, masks->border);
 	if (mask->top.sort != NULL || mask->bottom.sort != NULL || mask_of_column(mask))
 		masks->cut[masks->ncut++] = mask;
-	if (mask->kind == MASK_SHIFT || mask->kind == MASK_PSEUDONYM)
+	if (mask->person != NULL || mask->kind == MASK_PSEUDONYM)
 	{
 		mask_key_begin(masks, mask, masks->columns[mask->place]);
 		masks->keyed[masks->nkeyed++] = mask;
@@ -496,7 +500,7 @@ int
 masks_who(const Source *source)
 {
 	for (int i = 0; i < source->nkept && source->masks != NULL; i++)
-		if (source->kept[i].mask != NULL && source->kept[i].mask->kind == MASK_SHIFT)
+		if (source->kept[i].mask != NULL && source->kept[i].mask->person != NULL)
 			return source->kept[i].mask->place;
 	return -1;
 }

@@ -92,7 +92,7 @@ typedef struct Mask
 	bool number;     /* a pseudonym is a bigint, no uuid */
 	char *group;     /* of a pseudonym: columns of one group have one for equal texts; NULL: the column's own.
 					  Of noise and means: columns that are looked at together. */
-	char *person;    /* of a shift: the column that says who a row is about */
+	char *person;    /* of a shift, or of what is drawn by the key: the column that says who a row is about */
 	int place;       /* among the kept columns, once rows are written: its own, or that of what is hashed */
 	int64 days;      /* at most, either way */
 	Numeric step;    /* to round to; NULL: not rounded */
@@ -101,9 +101,9 @@ typedef struct Mask
 	int digits;      /* so many digits behind the point */
 	MaskBound top;
 	MaskBound bottom;
-	double share;           /* of noise, ranks or chance, or the least rows of a group */
-	bool number_type;       /* the column's values are numbers */
-	bool median;            /* of a group, instead of the mean */
+	double share;     /* of noise, ranks or chance, or the least rows of a group; by the key: the deviation */
+	bool number_type; /* the column's values are numbers */
+	bool median;      /* of a group, instead of the mean */
 	MaskMatrix *matrix;     /* of pram, or NULL */
 	MaskTogether *together; /* the columns of its group, or NULL */
 	int first;              /* characters that are shown */
@@ -209,6 +209,10 @@ extern void mask_key_begin(Masks *masks, Mask *mask, const SourceColumn *column)
 /* The keyed hash of a value, until the next one: of pseudonyms the first 16 bytes, of shifts 8. */
 extern const uint64 *mask_key_hash(Masks *masks, Mask *mask, Datum value);
 
+/* What is drawn by the key of a person's value, the same in every release: two numbers. */
+extern void mask_key_draw(Masks *masks, Mask *mask, Datum person, const void *value, Size length,
+						  uint64 *drawn);
+
 /* It will be asked for in a moment: what is remembered of it is brought near. */
 extern void mask_key_expect(const Mask *mask, Datum value);
 extern void mask_key_end(Masks *masks, Mask *mask);
@@ -258,7 +262,7 @@ struct MaskColumn
 	RandomPool pool;
 };
 
-/* Is it one of these? */
+/* Is it one of these?  What is drawn by the key need not know the column. */
 extern bool mask_of_column(const Mask *mask);
 
 /* From {"noise": 0.1} and so on; raises with `expected` where the number does not fit: what it must be, or NULL. */
@@ -275,6 +279,9 @@ extern void mask_column_begin(Mask *mask, Border *border);
 extern void mask_column_note(Mask *mask, Datum value);
 extern void mask_column_noted(Mask *mask);
 extern Datum mask_column_apply(Mask *mask, Datum value);
+
+/* The same by the key: of a person, or of nobody. */
+extern Datum mask_column_draw(Masks *masks, Mask *mask, Datum value, Datum person, bool nobody);
 
 /* A number as a value of the column's type; and a normal number. */
 extern Datum mask_number_value(const Mask *mask, double number);

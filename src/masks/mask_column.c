@@ -29,8 +29,8 @@
 bool
 mask_of_column(const Mask *mask)
 {
-	return mask->kind == MASK_NOISE || mask->kind == MASK_SWAP || mask->kind == MASK_PRAM ||
-		   mask->kind == MASK_MICROAGGREGATE;
+	return mask->person == NULL && (mask->kind == MASK_NOISE || mask->kind == MASK_SWAP ||
+									mask->kind == MASK_PRAM || mask->kind == MASK_MICROAGGREGATE);
 }
 
 const char *
@@ -40,6 +40,8 @@ mask_column_read(Mask *mask, double number)
 	switch (mask->kind)
 	{
 		case MASK_NOISE:
+			if (mask->person != NULL)
+				return number > 0 && !isinf(number) ? NULL : "a standard deviation above 0, beside \"by\"";
 			return number > 0 && number <= 10 ? NULL
 											  : "a share of the standard deviation, above 0 and at most 10";
 		case MASK_SWAP:
@@ -66,12 +68,20 @@ below(MaskColumn *column, int64 bound)
 }
 
 /* Box and Muller's way to a normal number. */
+static double
+normal(uint64 one, uint64 other)
+{
+	double u = 1 - (double) (one >> 11) / 9007199254740992.0, v = (double) (other >> 11) / 9007199254740992.0;
+
+	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
 double
 mask_normal(RandomPool *pool)
 {
-	double u = 1 - uniform(pool), v = uniform(pool);
+	uint64 one = random_draw(pool);
 
-	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+	return normal(one, random_draw(pool));
 }
 
 /* ---- what the column has ---- */
@@ -377,38 +387,42 @@ find_means(Mask *mask, const double *number)
 	}
 }
 
-/* The matrix' row of each value of the column. */
+/* The matrix' row of a value. */
+static int
+find_state(const Mask *mask, Datum value)
+{
+	const MaskMatrix *matrix = mask->matrix;
+	int s = 0;
+
+	while (s < matrix->n && compare(mask, matrix->value[s], value) != 0)
+		s++;
+	if (s == matrix->n)
+		ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
+						errmsg("masked column \"%s\" has a value that the matrix of \"pram\" does not name",
+							   mask->column->name),
+						errhint("Give each value of the column a row of the matrix.")));
+	return s;
+}
+
 static void
 find_chances(Mask *mask)
 {
 	MaskColumn *column = mask->whole;
-	const MaskMatrix *matrix = mask->matrix;
 
 	column->state = border_palloc(column->border, sizeof(int) * (Size) Max(column->n, 1));
 	for (uint32 i = 0; i < column->n; i++)
 	{
-		int s = 0;
-
 		CHECK_FOR_INTERRUPTS();
-		while (s < matrix->n && compare(mask, matrix->value[s], column->value[i]) != 0)
-			s++;
-		if (s == matrix->n)
-			ereport(ERROR,
-					(errcode(ERRCODE_CHECK_VIOLATION),
-					 errmsg("masked column \"%s\" has a value that the matrix of \"pram\" does not name",
-							mask->column->name),
-					 errhint("Give each value of the column a row of the matrix.")));
-		column->state[i] = s;
+		column->state[i] = find_state(mask, column->value[i]);
 	}
 }
 
 /* By the matrix: the first value up to which the chances come to what is drawn. */
 static Datum
-drawn_by_matrix(const Mask *mask, int state)
+drawn_by_matrix(const Mask *mask, int state, double left)
 {
 	const MaskMatrix *matrix = mask->matrix;
 	const double *chance = &matrix->chance[state * matrix->n];
-	double left = uniform(&mask->whole->pool);
 	int last = state;
 
 	for (int s = 0; s < matrix->n; s++)
@@ -443,17 +457,56 @@ mask_column_noted(Mask *mask)
 
 /* A numeric keeps its digits behind the point. */
 static Datum
-with_noise(Mask *mask, Datum value)
+moved(const Mask *mask, Datum value, double by)
 {
-	MaskColumn *column = mask->whole;
-	double by = mask->together != NULL ? *column->drawn
-									   : mask->share * column->deviation * mask_normal(&column->pool);
 	Datum sum;
 
 	if (mask->base != NUMERICOID)
 		return mask_number_value(mask, value_as_number(mask->base, value) + by);
 	sum = DirectFunctionCall2(numeric_add, value, DirectFunctionCall1(float8_numeric, Float8GetDatum(by)));
 	return DirectFunctionCall2(numeric_round, sum, DirectFunctionCall1(numeric_scale, value));
+}
+
+static Datum
+with_noise(Mask *mask, Datum value)
+{
+	MaskColumn *column = mask->whole;
+
+	return moved(mask, value,
+				 mask->together != NULL ? *column->drawn
+										: mask->share * column->deviation * mask_normal(&column->pool));
+}
+
+/*
+ * Noise is a person's and a value's: who is told a value twice is told one number, and the difference of two values
+ * is no difference of two numbers.  A state of a matrix is a person's.
+ */
+Datum
+mask_column_draw(Masks *masks, Mask *mask, Datum value, Datum person, bool nobody)
+{
+	double number = mask->kind == MASK_NOISE ? value_as_number(mask->base, value) : 0;
+	uint64 drawn[2];
+
+	if (isnan(number) || isinf(number))
+		ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+						errmsg("masked column \"%s\" has infinity or NaN", mask->column->name),
+						errhint("Take it out in a view of the source.")));
+	/* what is drawn anew each night is averaged away */
+	if (nobody && mask->lasting)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("column \"%s\" is drawn by \"%s\", which is NULL in a row", mask->column->name,
+					mask->person),
+			 errhint(
+				 "Leave such rows out in a view of the source, or name a column without NULL in \"by\".")));
+	if (nobody)
+		random_fill(drawn, sizeof(drawn));
+	else
+		mask_key_draw(masks, mask, person, &number, sizeof(number), drawn);
+	if (mask->kind == MASK_NOISE)
+		return moved(mask, value, mask->share * normal(drawn[0], drawn[1]));
+	return drawn_by_matrix(mask, find_state(mask, value), (double) (drawn[0] >> 11) / 9007199254740992.0);
 }
 
 Datum
@@ -472,7 +525,7 @@ mask_column_apply(Mask *mask, Datum value)
 			return mask->together != NULL ? *column->shown : column->mean[place_of(mask, value)];
 		case MASK_PRAM:
 			if (mask->matrix != NULL)
-				return drawn_by_matrix(mask, column->state[place_of(mask, value)]);
+				return drawn_by_matrix(mask, column->state[place_of(mask, value)], uniform(&column->pool));
 			return uniform(&column->pool) < mask->share
 					   ? value
 					   : column->value[value_at(column, below(column, column->rows))];

@@ -313,6 +313,7 @@ static void
 hash_text(Masks *masks, Mask *mask, Datum value, uint64 *hash)
 {
 	const char *use = mask->kind == MASK_SHIFT ? "kanon shift"
+					  : mask->person != NULL   ? "kanon draw"
 					  : mask->group != NULL    ? mask->group
 											   : mask->column->name;
 	Size length;
@@ -355,6 +356,20 @@ mask_key_hash(Masks *masks, Mask *mask, Datum value)
 	if (keeps)
 		memo_keep(memo, key, mask->keyed.hash, masks->border);
 	return mask->keyed.hash;
+}
+
+void
+mask_key_draw(Masks *masks, Mask *mask, Datum person, const void *value, Size length, uint64 *drawn)
+{
+	uint64 hash[4];
+	char text[2 * sizeof(uint64) + sizeof(double)];
+
+	Assert(length <= sizeof(double));
+	memcpy(text, mask_key_hash(masks, mask, person), 2 * sizeof(uint64));
+	memcpy(text + 2 * sizeof(uint64), value, length);
+	must_hmac(masks, mask->lasting, masks->hmac_keeps[mask->lasting], mask->column->name, text,
+			  2 * sizeof(uint64) + length, hash);
+	memcpy(drawn, hash, 2 * sizeof(uint64));
 }
 
 void

@@ -309,19 +309,53 @@ read_show(Mask *mask, const JsonbValue *value)
 		raise_show(mask);
 }
 
-/* What is drawn anew each night is averaged away by whoever keeps the releases. */
 static void
-read_of_column(Mask *mask, const MaskForm *form, const JsonbValue *value, const Masks *masks)
+raise_by(const Mask *mask)
 {
-	const char *expected;
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+		 errmsg(
+			 "\"by\" of column \"%s\" in mask must be a column, beside \"noise\", or \"pram\" with a matrix",
+			 mask->column->name),
+		 errhint("Write it like '{\"%s\": {\"noise\": 250, \"by\": \"patient_id\"}}': a standard deviation, "
+				 "and the column that says who a row is about.",
+				 mask->column->name)));
+}
 
-	if (mask->kind != MASK_MICROAGGREGATE && masks->has_lasting)
+/*
+ * What is drawn anew each night is averaged away by whoever keeps the releases.  Drawn by the key it is not, if its
+ * size is the same each night: the night's spread can be solved for from two releases.
+ */
+static void
+read_by(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContainer *object, const Masks *masks)
+{
+	JsonbValue *by = find_key(object, "by");
+
+	if (by == NULL && mask->kind != MASK_MICROAGGREGATE && masks->has_lasting)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("a publication does not take the mask \"%s\"", form->name),
+			 errmsg("a publication does not take the mask \"%s\" like that", form->name),
 			 errdetail("It is drawn anew for each release: a reader who keeps several can average it out."),
-			 errhint("Take {\"microaggregate\": 5} or {\"round\": 100}.")));
+			 errhint("Take {\"microaggregate\": 5}, {\"round\": 100}, {\"noise\": 250, \"by\": "
+					 "\"patient_id\"} with a standard deviation, or \"pram\" with a matrix and \"by\".")));
+	if (by == NULL)
+		return;
+	if (by->type != jbvString ||
+		(mask->kind != MASK_NOISE && !(mask->kind == MASK_PRAM && value->type == jbvBinary)))
+		raise_by(mask);
+	mask->person = pnstrdup(by->val.string.val, by->val.string.len);
+	mask->lasting = masks->has_lasting;
+}
+
+static void
+read_of_column(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContainer *object,
+			   const Masks *masks)
+{
+	const char *expected;
+
+	read_by(mask, form, value, object, masks);
 	mask->number_type = is_number(mask->base);
 	if ((mask->kind == MASK_NOISE || (mask->kind == MASK_MICROAGGREGATE && !mask->median)) &&
 		!mask->number_type)
@@ -394,7 +428,7 @@ read_part(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContai
 		case MASK_SWAP:
 		case MASK_PRAM:
 		case MASK_MICROAGGREGATE:
-			read_of_column(mask, form, value, masks);
+			read_of_column(mask, form, value, object, masks);
 			break;
 		case MASK_ANON:
 			if (value->type != jbvString)
@@ -406,9 +440,12 @@ read_part(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContai
 
 /* What stands beside a mask, and fits another kind alone (-1: there is none). */
 static void
-check_beside(const Mask *mask, int kind, bool type, bool show)
+check_beside(const Mask *mask, int kind, bool type, bool show, bool by)
 {
-	if (mask->group != NULL && kind != MASK_PSEUDONYM && kind != MASK_NOISE && kind != MASK_MICROAGGREGATE)
+	if (by && kind != MASK_NOISE && kind != MASK_PRAM && kind >= 0)
+		raise_by(mask);
+	if (mask->group != NULL && (mask->person != NULL || (kind != MASK_PSEUDONYM && kind != MASK_NOISE &&
+														 kind != MASK_MICROAGGREGATE)))
 		raise_group(mask);
 	if (type && kind != MASK_PSEUDONYM)
 		raise_type(mask);
@@ -449,7 +486,7 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 			read_show(mask, &value);
 		show = show || strcmp(word, "show") == 0;
 		if (strcmp(word, "days") == 0 || strcmp(word, "group") == 0 || strcmp(word, "type") == 0 ||
-			strcmp(word, "show") == 0)
+			strcmp(word, "show") == 0 || strcmp(word, "by") == 0)
 			continue;
 		form = find_form(word);
 		if (form == NULL)
@@ -465,7 +502,7 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 		mask->kind = form->kind;
 		read_part(mask, form, &value, object, source, masks);
 	}
-	check_beside(mask, first == NULL ? -1 : (int) first->kind, type, show);
+	check_beside(mask, first == NULL ? -1 : (int) first->kind, type, show, find_key(object, "by") != NULL);
 	if (first == NULL || (days && first->kind != MASK_SHIFT))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -508,8 +545,7 @@ check_persons(const Source *source, const char *key)
 	for (int i = 0; i < source->nkept; i++)
 	{
 		const Mask *mask = source->kept[i].mask;
-		bool found =
-			mask == NULL || mask->kind != MASK_SHIFT || (key != NULL && strcmp(mask->person, key) == 0);
+		bool found = mask == NULL || mask->person == NULL || (key != NULL && strcmp(mask->person, key) == 0);
 
 		for (int j = 0; j < source->nkept && !found; j++)
 			found = strcmp(source->kept[j].name, mask->person) == 0;
@@ -517,8 +553,8 @@ check_persons(const Source *source, const char *key)
 			ereport(
 				ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" is shifted by \"%s\", which is not kept", source->kept[i].name,
-						excerpt(mask->person)),
+				 errmsg("column \"%s\" is %s by \"%s\", which is not kept", source->kept[i].name,
+						mask->kind == MASK_SHIFT ? "shifted" : "drawn", excerpt(mask->person)),
 				 errhint("Name it in keep, too; {\"constant\": null} or {\"pseudonym\": \"release\"} masks "
 						 "it.")));
 	}

@@ -157,7 +157,7 @@ masks_together_look(const Masks *masks, const Datum *values, const bool *nulls)
 		bool whole = read_row(t, values, nulls);
 
 		if (!whole && t->mask[0]->kind == MASK_MICROAGGREGATE)
-			ereport(ERROR, (errcode(ERRCODE_NOT_NULL_VIOLATION),
+			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 							errmsg("columns that \"microaggregate\" masks together have NULL"),
 							errdetail("Column \"%s\" is one of them.", t->mask[0]->column->name),
 							errhint("Leave such rows out in a view of the source, or leave out \"group\".")));
