@@ -270,3 +270,31 @@ INSERT INTO shop.paid SELECT i, 1 + i % 300, 'c' || i % 7 FROM generate_series(1
 CREATE SCHEMA stay;
 SELECT table_name, row_count, published FROM kanon_linked('shop.payer',
     '{"shop.payer": {"quasi_identifiers": ["birth"]}, "shop.paid": {"quasi_identifiers": ["city"]}}', 'stay', 5);
+-- of a lookup rows alone to which published rows refer
+CREATE TABLE shop.land (code text PRIMARY KEY, name text);
+INSERT INTO shop.land VALUES ('a', 'Austria'), ('b', 'Belgium'), ('c', 'Chile'), ('d', 'nobody''s');
+CREATE TABLE shop.payee (id int PRIMARY KEY, birth int, born text REFERENCES shop.land, joined date);
+CREATE TABLE shop.bill (id int PRIMARY KEY, payee int REFERENCES shop.payee, sent date, land text REFERENCES shop.land, due date);
+INSERT INTO shop.payee SELECT i, 1950 + i % 4, 'a', date '2020-01-01' + i % 2 FROM generate_series(1, 40) AS i;
+INSERT INTO shop.bill SELECT i, 1 + i % 40, date '2024-01-01' + 100 * (i % 2), CASE WHEN i = 1 THEN 'c' ELSE 'b' END, date '2020-01-01' + 7 + (1 + i % 40) % 2 FROM generate_series(1, 160) AS i;
+CREATE SCHEMA lands;
+SELECT table_name, row_count, published FROM kanon_linked('shop.payee', '{"shop.payee": {"quasi_identifiers": ["birth"], "keep": ["born"]},
+  "shop.bill": {"quasi_identifiers": ["sent", "land"]}, "shop.land": {"keep": ["name"], "referenced": true}}', 'lands', 4);
+SELECT name, code FROM lands.land ORDER BY 1;
+SELECT count(*) FILTER (WHERE b.land IS NOT NULL AND l.code IS NULL) AS dangling FROM lands.bill AS b LEFT JOIN lands.land AS l ON b.land = l.code;
+SELECT table_name, row_count, published FROM kanon_linked('shop.payee', '{"shop.payee": {"quasi_identifiers": ["birth"], "keep": ["born"]},
+  "shop.land": {"keep": ["name"], "referenced": true}}', 'stay', 4);
+SELECT l.name, count(*) FROM stay.payee AS p JOIN stay.land AS l ON p.born = l.code GROUP BY 1;
+-- dates of a person are shifted together in all tables
+SELECT table_name, published FROM kanon_linked('shop.payee', '{
+  "shop.payee": {"quasi_identifiers": ["birth"], "keep": ["joined"], "allow_identifying": ["joined"], "mask": {"joined": {"shift": "id", "days": 300}}, "target": "who"},
+  "shop.bill": {"quasi_identifiers": ["sent"], "keep": ["due"], "allow_identifying": ["due"], "mask": {"due": {"shift": "payee", "days": 300}}, "target": "paid"}}', 'lands', 4);
+SELECT count(*) > 100 AS bills, min(p.due - w.joined), max(p.due - w.joined) FROM lands.paid AS p JOIN lands.who AS w ON p.payee = w.id;
+SELECT count(DISTINCT joined) > 20 AS shifted FROM lands.who;
+\pset format unaligned
+\pset tuples_only on
+SELECT bad('{"shop.payee": {"quasi_identifiers": ["birth"]}, "shop.bill": {"quasi_identifiers": ["sent"], "referenced": true}}', 'shop.payee');
+SELECT bad('{"shop.payee": {"quasi_identifiers": ["birth"]}, "shop.land": {"keep": ["name"], "referenced": "yes"}}', 'shop.payee');
+CREATE TABLE shop.continent (id int PRIMARY KEY, name text);
+ALTER TABLE shop.land ADD continent int REFERENCES shop.continent;
+SELECT bad('{"shop.payee": {"quasi_identifiers": ["birth"]}, "shop.land": {"keep": ["name"]}, "shop.continent": {"keep": ["name"], "referenced": true}}', 'shop.payee');

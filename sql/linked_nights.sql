@@ -70,7 +70,7 @@ DROP VIEW market_public.lines CASCADE;
 SELECT status, problem, remedy FROM kanon_publication_status('market_public');
 SELECT release, status FROM kanon_refresh('market_public');
 SELECT count(*) > 300 AS lines FROM market_public.lines;
-SELECT status, problem FROM kanon_publication_status('market_public.products');
+SELECT status, problem, allow_identifying FROM kanon_publication_status('market_public.products');
 ALTER TABLE market.sales RENAME TO orders;
 -- what fails is recorded, and readers keep what they have
 BEGIN;

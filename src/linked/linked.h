@@ -52,6 +52,7 @@ typedef struct LinkedTable
 	int class_size;   /* of the subject: persons of a class; 0: k */
 	bool tries_sizes; /* … or whichever loses least */
 	bool linked;
+	bool referenced;  /* of a lookup: rows alone to which published rows refer */
 	char *constraint; /* that leads to persons, as the caller names it; or NULL */
 
 	/* what the catalogs say */
@@ -67,7 +68,8 @@ typedef struct LinkedTable
 	/* the run */
 	Request request;
 	Run *run;
-	struct Shuffle *shuffle; /* rows of a lookup */
+	struct Linked *of;       /* of a lookup, */
+	struct Shuffle *shuffle; /* and its rows */
 	int grouped_parent;      /* places among the grouped columns */
 	int grouped_key;
 	int64 nobody;   /* rows that belong to no published person */
@@ -153,6 +155,9 @@ extern KanonStatus linked_release(Run *run); /* of a table, once all are solved 
 
 /* What somebody knows: "1", … or "all". */
 extern int linked_known_rows(const char *text);
+
+/* Does a table publish the column? */
+extern bool linked_publishes(const LinkedTable *table, const char *column);
 
 /* linked_targets.c: what would be found out after much work; and all tables take their places. */
 extern void linked_check_targets(Linked *linked);

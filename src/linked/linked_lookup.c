@@ -76,21 +76,91 @@ read_rows(Run *run)
 				true, receive, run);
 }
 
-static void
-put_row(BulkWriter *bulk, Masks *masks, int n, const Datum *values, const bool *nulls)
+/* ---- rows to which published rows refer ---- */
+
+typedef struct Referred
 {
-	TupleTableSlot *slot = bulk_slot(bulk);
+	Dictionary *keys;
+	int key; /* place of the lookup's among what is kept */
+} Referred;
+
+static bool
+receive_key(void *arg, TupleTableSlot *slot)
+{
+	(void) dictionary_add(((Referred *) arg)->keys, slot->tts_values[0], slot->tts_isnull[0]);
+	return true;
+}
+
+/* From a table of the release as it is written: what it refers to is published as the lookup's key is. */
+static void
+read_keys(const LinkedTable *from, const char *column, Referred *referred)
+{
+	const Target *target = from->run->target;
+	const Source *source = source_open_kept(target->relid, name_list(&column, 1));
+	Gate *gate = gate_create(target->building, target->relid, 1);
+
+	if (referred->keys == NULL)
+		referred->keys = dictionary_create(from->run->border->context, &source->kept[0]);
+	gate_columns(gate, source->kept, 1);
+	gate_select(gate, psprintf("SELECT %s FROM %s", quote_identifier(column), target->building), false,
+				receive_key, referred);
+}
+
+static Referred
+find_referred(const LinkedTable *table)
+{
+	const Linked *linked = table->of;
+	const Source *source = table->run->source;
+	Referred referred = {.key = 0};
+
+	while (strcmp(source->kept[referred.key].name, table->key) != 0)
+		referred.key++;
+	for (int i = 0; i < linked->n && table->referenced; i++)
+	{
+		const LinkedTable *from = &linked->tables[i];
+		ListCell *cell;
+
+		foreach (cell, from->role == LINKED_LOOKUP ? NIL : from->keys)
+		{
+			const LinkedKey *key = lfirst(cell);
+
+			if (&linked->tables[key->table] == table && linked_publishes(from, key->column))
+				read_keys(from, key->column, &referred);
+		}
+	}
+	return referred;
+}
+
+static bool
+is_referred(const Referred *referred, Datum key)
+{
+	return referred->keys != NULL && dictionary_find(referred->keys, key, false) != DICTIONARY_NONE;
+}
+
+/* False: it is left out. */
+static bool
+put_row(const LinkedTable *table, const Referred *referred, BulkWriter *bulk, const Datum *values,
+		const bool *nulls)
+{
+	Masks *masks = table->run->source->masks;
+	int n = table->run->source->nkept;
+	TupleTableSlot *slot;
 
 	if (masks != NULL)
 	{
 		masks_apply(masks, values, nulls);
-		masks_count(masks, 1);
 		values = masks->values;
 		nulls = masks->nulls;
 	}
+	if (table->referenced && !is_referred(referred, values[referred->key]))
+		return false;
+	if (masks != NULL)
+		masks_count(masks, 1);
+	slot = bulk_slot(bulk);
 	memcpy(slot->tts_values, values, sizeof(Datum) * n);
 	memcpy(slot->tts_isnull, nulls, sizeof(bool) * n);
 	bulk_put(bulk);
+	return true;
 }
 
 static void
@@ -98,6 +168,7 @@ write_rows(Run *run)
 {
 	const Source *source = run->source;
 	LinkedTable *table = run->request->own;
+	Referred referred = find_referred(table);
 	Relation rel = target_open(run->target);
 	const Datum *values;
 	const bool *nulls;
@@ -114,7 +185,8 @@ write_rows(Run *run)
 	while (shuffle_next(table->shuffle, &number, &values, &nulls))
 	{
 		CHECK_FOR_INTERRUPTS();
-		put_row(bulk, source->masks, source->nkept, values, nulls);
+		if (!put_row(table, &referred, bulk, values, nulls))
+			run->release.dropped++;
 	}
 	masks_end(source->masks);
 	shuffle_end(table->shuffle);
@@ -130,7 +202,7 @@ verify_rows(Run *run)
 
 	gate_computed(gate, "count", INT8OID);
 	gate_query(gate, psprintf("SELECT pg_catalog.count(*) FROM %s", run->target->building), false);
-	if (DatumGetInt64(gate_value(0, 1, INT8OID, &isnull)) != run->record.row_count)
+	if (DatumGetInt64(gate_value(0, 1, INT8OID, &isnull)) != run->record.row_count - run->release.dropped)
 		raise_unsafe("A lookup has other rows than were written.");
 }
 

@@ -271,6 +271,7 @@ fill_request(Linked *linked, LinkedTable *table)
 	if (table->role == LINKED_ROWS)
 		request->linked.told_apart = add_name(name_list((const char *const[]){table->parent_column}, 1),
 											  table->is_parent ? table->key : table->parent_column);
+	table->of = linked;
 	if (!request->seeded)
 		request->seed = linked->seed;
 	if (table->role != LINKED_SUBJECT)

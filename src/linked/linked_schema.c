@@ -145,18 +145,16 @@ take_class_size(LinkedTable *table)
 			table, "class_size", "It is how many persons a class of the subject's table has, or \"auto\".");
 }
 
-static void
-take_linked(LinkedTable *table)
+static bool
+take_bool(LinkedTable *table, const char *word, bool initial, const char *hint)
 {
-	JsonbValue *value = take_word(table, "linked");
+	JsonbValue *value = take_word(table, word);
 
-	table->linked = true;
 	if (value == NULL)
-		return;
+		return initial;
 	if (value->type != jbvBool)
-		raise_table(table, "has another \"linked\" than true or false",
-					"false publishes it without a key to the person.");
-	table->linked = value->val.boolean;
+		raise_table(table, psprintf("has another \"%s\" than true or false", word), hint);
+	return value->val.boolean;
 }
 
 /* No key of the catalogs holds for rows of inheriting tables: two of them may have one key. */
@@ -224,7 +222,9 @@ take_table(Linked *linked, char *name, const JsonbValue *value)
 	table->max_rows =
 		take_number(table, "max_rows", "It is how many rows of a person are published at most.");
 	take_class_size(table);
-	take_linked(table);
+	table->linked = take_bool(table, "linked", true, "false publishes it without a key to the person.");
+	table->referenced =
+		take_bool(table, "referenced", false, "true publishes rows alone to which published rows refer.");
 	table->constraint = take_text(table, "foreign_key");
 	if (find_word(table->options, "target") != NULL)
 		table->target = take_text(table, "target");
@@ -280,6 +280,9 @@ find_primary_key(LinkedTable *table)
 			" AND a.attnum = c.conkey[1] WHERE c.conrelid = $1 AND c.contype = 'p' AND cardinality(c.conkey) = 1",
 			table->keyed) == 0)
 		return;
+	/* (a view may have it under another name) */
+	if (get_attnum(table->relid, name_value(0, 1)) <= 0)
+		return;
 	table->key = name_value(0, 1);
 	table->key_type = getBaseType(get_atttype(table->keyed, get_attnum(table->keyed, table->key)));
 }
@@ -325,7 +328,9 @@ find_foreign_keys(Schema *schema)
 			bool isnull;
 			int to = keyed_table(linked, DatumGetObjectId(gate_value(row, 2, OIDOID, &isnull)));
 
-			if (to < 0)
+			/* (a view may have the column under another name) */
+			if (to < 0 ||
+				(name_value(row, 3) != NULL && get_attnum(linked->tables[i].relid, name_value(row, 3)) <= 0))
 				continue;
 			if (schema->nkeys == room)
 			{
@@ -576,6 +581,25 @@ check_subject(Linked *linked, Oid subject)
 	check_key(linked, table, table->key, table, NULL);
 }
 
+/* Which rows of another lookup are published is known too late. */
+static void
+check_referenced(const Linked *linked, int lookup)
+{
+	const LinkedTable *table = &linked->tables[lookup];
+
+	if (table->role != LINKED_LOOKUP)
+		raise_table(table, "is no lookup, of which alone rows may be \"referenced\"", "Leave it out.");
+	for (int i = 0; i < linked->n; i++)
+	{
+		const ListCell *cell;
+
+		foreach (cell, linked->tables[i].role == LINKED_LOOKUP ? linked->tables[i].keys : NIL)
+			if (((const LinkedKey *) lfirst(cell))->table == lookup)
+				raise_table(table, "is \"referenced\", and another lookup refers to it",
+							"Leave \"referenced\" out, or the other lookup.");
+	}
+}
+
 void
 linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 {
@@ -608,6 +632,8 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 		if ((table->class_size > 0 || table->tries_sizes) && table->role != LINKED_SUBJECT)
 			raise_table(table, "is not the subject, whose classes alone have a \"class_size\"",
 						"Leave it out.");
+		if (table->referenced)
+			check_referenced(linked, i);
 		if (table->qis == NULL && table->role != LINKED_LOOKUP)
 			raise_table(table, "has no quasi_identifiers",
 						"Name the columns that somebody may know of a person.");

@@ -101,8 +101,8 @@ add_foreign_key(const LinkedTable *from, const char *column, const LinkedTable *
 	run_utility(psprintf("CREATE INDEX ON %s (%s)", from->run->target->qualified, quoted));
 }
 
-static bool
-is_published(const LinkedTable *table, const char *column)
+bool
+linked_publishes(const LinkedTable *table, const char *column)
 {
 	const Source *source = table->run->source;
 
@@ -137,7 +137,7 @@ add_keys(const Linked *linked)
 		{
 			const LinkedKey *key = lfirst(cell);
 
-			if (is_published(table, key->column))
+			if (linked_publishes(table, key->column))
 				add_foreign_key(table, key->column, &linked->tables[key->table]);
 		}
 	}

@@ -13,6 +13,7 @@
 #include "host/settings.h"
 #include "host/secure_random.h"
 #include "linked/linked.h"
+#include "masks/mask_apply.h"
 #include "publication/publication.h"
 #include "rows/row_types.h"
 #include "rows/target.h"
@@ -117,6 +118,25 @@ table_list(const KanonPublication *publication, Jsonb *options)
 	}
 	if (list == NIL)
 		raise_definition(publication);
+	return list;
+}
+
+List *
+linked_tables(const KanonPublication *publication)
+{
+	const JsonbValue *tables = member(&publication->options->root, "tables");
+	List *list = NIL;
+
+	if (!publication_is_linked(publication) || tables == NULL || tables->type != jbvBinary ||
+		!JsonContainerIsArray(tables->val.binary.data))
+		return NIL;
+	for (uint32 i = 0; i < JsonContainerSize(tables->val.binary.data); i++)
+	{
+		const JsonbValue *table = getIthJsonbValueFromContainer(tables->val.binary.data, i);
+
+		if (table->type == jbvBinary)
+			list = lappend(list, table->val.binary.data);
+	}
 	return list;
 }
 
@@ -298,7 +318,7 @@ begin_release(const KanonPublication *publication)
 	linked->caller = publication->caller;
 	linked->k = publication->k;
 	linked->m = linked_known_rows(option_text(publication, "known_rows"));
-	if (publication->mask_key == NULL)
+	if (publication->mask_key == NULL || VARSIZE_ANY_EXHDR(publication->mask_key) != MASK_KEY_LENGTH)
 		raise_definition(publication);
 	linked->secret = publication->mask_key;
 	secret_seeds(linked->secret, "linked", &linked->seed, 1);

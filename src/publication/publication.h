@@ -186,6 +186,9 @@ extern bool publication_is_linked(const KanonPublication *publication);
 extern void linked_release_make(KanonPublication *publication, Release *release, List *releases,
 								bool may_keep);
 
+/* The options of each table, as JsonbContainer; NIL: it is of one table. */
+extern List *linked_tables(const KanonPublication *publication);
+
 /* New options of a publication that has these before are as a definition has them; raises what is wrong. */
 extern void linked_alter(KanonPublication *publication, Jsonb *before);
 

@@ -199,30 +199,42 @@ count_failures(const Release *release, void *arg)
 	copy_clipped(tail->error, release->error != NULL ? release->error : "", sizeof(tail->error));
 }
 
-/* The columns that the option allow_identifying names, as a name[]. */
+/* The columns that the option allow_identifying names, of one table or of any of several. */
+static List *
+allowed_of(JsonbContainer *options)
+{
+	JsonbValue key = {.type = jbvString, .val.string = {.val = "allow_identifying", .len = 17}};
+	const JsonbValue *list =
+		JsonContainerIsObject(options) ? findJsonbValueFromContainer(options, JB_FOBJECT, &key) : NULL;
+	List *names = NIL;
+
+	if (list == NULL || list->type != jbvBinary || !JsonContainerIsArray(list->val.binary.data))
+		return NIL;
+	for (uint32 i = 0; i < JsonContainerSize(list->val.binary.data); i++)
+	{
+		const JsonbValue *name = getIthJsonbValueFromContainer(list->val.binary.data, i);
+
+		if (name->type == jbvString)
+			names = lappend(names, pnstrdup(name->val.string.val, name->val.string.len));
+	}
+	return names;
+}
+
+/* As a name[]. */
 static Datum
 allowed_to_identify(const KanonPublication *publication)
 {
-	JsonbValue key = {.type = jbvString, .val.string = {.val = "allow_identifying", .len = 17}};
-	JsonbValue *list = findJsonbValueFromContainer(&publication->options->root, JB_FOBJECT, &key);
-	Datum *names = NULL;
+	List *names = allowed_of(&publication->options->root);
+	Datum *values;
 	int n = 0;
+	ListCell *lc;
 
-	if (list != NULL && list->type == jbvBinary && JsonContainerIsArray(list->val.binary.data))
-	{
-		JsonbContainer *array = list->val.binary.data;
-
-		names = palloc(sizeof(Datum) * JsonContainerSize(array));
-		for (uint32 i = 0; i < JsonContainerSize(array); i++)
-		{
-			JsonbValue *name = getIthJsonbValueFromContainer(array, i);
-
-			if (name != NULL && name->type == jbvString)
-				names[n++] = DirectFunctionCall1(
-					namein, CStringGetDatum(pnstrdup(name->val.string.val, name->val.string.len)));
-		}
-	}
-	return PointerGetDatum(construct_array(names, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR));
+	foreach (lc, linked_tables(publication))
+		names = list_concat(names, allowed_of(lfirst(lc)));
+	values = palloc(sizeof(Datum) * Max(list_length(names), 1));
+	foreach (lc, names)
+		values[n++] = DirectFunctionCall1(namein, CStringGetDatum(lfirst(lc)));
+	return PointerGetDatum(construct_array(values, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR));
 }
 
 /* With the publication; or with its release, which stands until the next one is made. */
