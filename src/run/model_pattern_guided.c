@@ -244,6 +244,23 @@ list_patterns(Run *run)
 	run->problem.residual = KANON_RESIDUAL_ERROR;
 }
 
+/* Who is called exact says before the work where it is not. */
+static void
+look_at_clustering(Run *run)
+{
+	const KanonMethod *method = kanon_method_of(run->request->solve);
+
+	look_at_mask(run);
+	if (method->proof == KANON_PROOF_OPTIMUM && !kanon_clustering_proves(&run->problem))
+		ereport(
+			NOTICE,
+			(errmsg("method \"%s\" is a heuristic for this table under privacy rules", method->name),
+			 errdetail("It tries all clusters of up to %d rows with %d patterns. Under distinct l, alpha and "
+					   "subject it proves the optimum of up to %d pairs of row type and pattern.",
+					   KANON_CLUSTERING_ROWS, KANON_CLUSTERING_PATTERNS, KANON_CLUSTERING_PAIRS),
+			 errhint("The record's column \"proven\" says whether the release is the optimum.")));
+}
+
 static KanonStatus
 cluster_near(Run *run, const KanonPrevious *previous)
 {
@@ -253,8 +270,11 @@ cluster_near(Run *run, const KanonPrevious *previous)
 static void
 tell_unproven_clustering(Run *run)
 {
+	bool proves = kanon_clustering_proves(&run->problem);
+
 	if (kanon_method_of(run->request->solve)->proof == KANON_PROOF_OPTIMUM)
-		run_notice_unproven(run, true, PROOF_BY_SEARCH);
+		run_notice_unproven(run, proves,
+							proves ? PROOF_BY_SEARCH : "For a table of this size nothing proves more.");
 }
 
 const Model pattern_clustering_model = {.name = "pattern_clustering",
@@ -266,6 +286,6 @@ const Model pattern_clustering_model = {.name = "pattern_clustering",
 										.options = PATTERN_OPTIONS | TAKES(RULES),
 										.check = choose_clustering,
 										.set_up = list_patterns,
-										.ready = look_at_mask,
+										.ready = look_at_clustering,
 										.near = cluster_near,
 										.solved = tell_unproven_clustering};

@@ -537,11 +537,61 @@ diverse_allows(const KanonProblem *problem, const uint32_t *types, const int64_t
 	return true;
 }
 
-double
-diverse_least(const KanonProblem *problem)
+/* Rows that have each a pattern: those of the same class as row a, as ones of their types; how many. */
+static size_t
+class_of(const KanonProblem *problem, const KanonPattern *pattern, const uint32_t *row, size_t n, size_t a,
+		 uint32_t *member, size_t *first)
 {
+	size_t together = 0;
+
+	for (size_t b = n; b-- > 0;)
+	{
+		bool same = kanon_same(pattern[b], pattern[a]);
+
+		for (int c = 0; c < problem->ncolumns && same; c++)
+			if (!kanon_has(pattern[a], c))
+				same = problem->columns[c].code[row[a]] == problem->columns[c].code[row[b]];
+		if (same)
+		{
+			member[together++] = row[b];
+			*first = b;
+		}
+	}
+	return together;
+}
+
+/* Is no pattern in more classes than it may be? */
+static bool
+listed_enough(const KanonProblem *problem, const KanonPattern *pattern, const uint32_t *row, size_t n)
+{
+	for (size_t a = 0; a < n; a++)
+	{
+		size_t classes = 0;
+		size_t times = problem->mask.list == NULL;
+
+		for (size_t j = 0; problem->mask.list != NULL && j < problem->mask.nlist; j++)
+			times += kanon_same(problem->mask.list[j], pattern[a]);
+		for (size_t b = 0; b < n; b++)
+		{
+			uint32_t member[8];
+			size_t first;
+
+			class_of(problem, pattern, row, n, b, member, &first);
+			classes += first == b && kanon_same(pattern[a], pattern[b]);
+		}
+		if (classes > times)
+			return false;
+	}
+	return true;
+}
+
+static double
+least_cost(const KanonProblem *problem, bool once)
+{
+	static const int64_t ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 	KanonPattern *patterns;
+	KanonPattern chosen[8];
 	size_t np;
 	uint32_t row[8];
 	size_t choice[8] = {0};
@@ -552,45 +602,46 @@ diverse_least(const KanonProblem *problem)
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		for (int64_t r = 0; r < problem->rows[i]; r++)
 			row[n++] = i;
-	for (;;)
+	for (size_t at = 0; at < n;)
 	{
 		double cost = 0;
-		bool fine = true;
-		size_t at;
+		bool fine;
 
 		for (size_t a = 0; a < n; a++)
-			cost += kanon_pattern_cost(problem, patterns[choice[a]]);
-		for (size_t a = 0; a < n && fine && cost < best; a++)
 		{
-			KanonPattern pattern = patterns[choice[a]];
-			bool few = kanon_same(pattern, all) && problem->residual == KANON_RESIDUAL_SUPPRESS;
-			uint32_t member[8];
-			size_t together = 0;
-
-			for (size_t b = 0; b < n; b++)
-			{
-				bool same = kanon_same(patterns[choice[b]], pattern);
-
-				for (int c = 0; c < problem->ncolumns && same; c++)
-					if (!kanon_has(pattern, c))
-						same = problem->columns[c].code[row[a]] == problem->columns[c].code[row[b]];
-				if (same)
-					member[together++] = row[b];
-			}
-			if (kanon_same(pattern, all) && problem->residual == KANON_RESIDUAL_DROP)
-				continue;
-			int64_t ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-
-			fine = ((int64_t) together >= problem->k || few) &&
-				   diverse_allows(problem, member, ones, together, few);
+			chosen[a] = patterns[choice[a]];
+			cost += kanon_pattern_cost(problem, chosen[a]);
 		}
-		if (fine && cost < best)
+		fine = cost < best && (!once || listed_enough(problem, chosen, row, n));
+		for (size_t a = 0; a < n && fine; a++)
+		{
+			bool rest = kanon_same(chosen[a], all) && !once;
+			bool few = rest && problem->residual == KANON_RESIDUAL_SUPPRESS;
+			uint32_t member[8];
+			size_t first;
+			size_t together = class_of(problem, chosen, row, n, a, member, &first);
+
+			fine = (rest && problem->residual == KANON_RESIDUAL_DROP) ||
+				   (((int64_t) together >= problem->k || few) &&
+					diverse_allows(problem, member, ones, together, few));
+		}
+		if (fine)
 			best = cost;
 		for (at = 0; at < n && ++choice[at] == np; at++)
 			choice[at] = 0;
-		if (at == n)
-			break;
 	}
 	kanon_free(problem->env, patterns);
-	return best;
+	return n == 0 ? 0 : best;
+}
+
+double
+diverse_least(const KanonProblem *problem)
+{
+	return least_cost(problem, false);
+}
+
+double
+diverse_least_once(const KanonProblem *problem)
+{
+	return least_cost(problem, true);
 }

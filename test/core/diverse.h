@@ -46,6 +46,9 @@ extern bool diverse_allows(const KanonProblem *problem, const uint32_t *types, c
  */
 extern double diverse_least(const KanonProblem *problem);
 
+/* The same of pattern clustering: every row is in a class, and a pattern in as many as it is listed, of rules one. */
+extern double diverse_least_once(const KanonProblem *problem);
+
 /* The rules at hand. */
 extern KanonPrivacyRule diverse_rules[4];
 extern int diverse_nrules;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "cluster/clustering.h"
 #include "diverse.h"
 #include "exact.h"
 
@@ -150,11 +151,164 @@ small_tables(void **state)
 	}
 }
 
+/* Each pattern is in no more classes than it may be. */
+static void
+check_once(const KanonProblem *problem, const KanonRelease *release)
+{
+	for (uint32_t f = 0; f < release->nclasses; f++)
+	{
+		uint32_t classes = 0;
+		uint32_t times = problem->mask.list == NULL;
+
+		for (uint32_t g = 0; g < release->nclasses; g++)
+			classes += kanon_same(release->classes[f].pattern, release->classes[g].pattern);
+		for (size_t j = 0; problem->mask.list != NULL && j < problem->mask.nlist; j++)
+			times += kanon_same(release->classes[f].pattern, problem->mask.list[j]);
+		assert_true(classes <= times);
+	}
+}
+
+/* Pattern clustering of few rows is exact under every rule: the least cost, proven, or that there is none. */
+static void
+small_clusterings(void **state)
+{
+	static const KanonSolve solves[] = {kanon_solve_pattern_clustering, kanon_solve_pattern_clustering_fpt,
+										kanon_solve_pattern_clustering_greedy};
+	unsigned kinds = 0;
+	int tried = 0;
+	int none = 0;
+	int missed = 0; /* by who is a heuristic */
+	int dearer = 0;
+
+	(void) state;
+	for (uint64_t i = 0; tried < exact_cases(5000); i++)
+	{
+		uint64_t random = 37000000 + i;
+		Host host;
+		KanonProblem *problem;
+		double least;
+
+		host_init(&host);
+		problem = small_problem(&host, &random);
+		if (problem == NULL)
+			continue;
+		problem->residual = KANON_RESIDUAL_ERROR;
+		least = diverse_least_once(problem);
+		if (least < INFINITY || 4 * none <= tried)
+		{
+			tried++;
+			none += least == INFINITY;
+			kinds |= kanon_privacy_kinds(problem->privacy);
+			for (int m = 0; m < 3; m++)
+			{
+				KanonRelease release;
+				KanonReport report;
+				KanonStatus status = solves[m](problem, &release, &report);
+
+				if (status == KANON_OK)
+				{
+					check_release(problem, &release);
+					check_once(problem, &release);
+					assert_true(report.lower_bound <= least + 1e-6 * fmax(1, least));
+				}
+				else
+					assert_true(report.detail[0] != '\0');
+				if (m < 2 && (least < INFINITY ? status != KANON_OK ||
+													 (!report.proven && exact_provable(problem, least)) ||
+													 fabs(report.cost - least) > 1e-6 * fmax(1, least)
+											   : status != KANON_INFEASIBLE))
+				{
+					print_error("method %d, seed %llu: status %d, cost %g, least %g: %s\n", m,
+								(unsigned long long) (37000000 + i), (int) status, report.cost, least,
+								report.detail);
+					fail();
+				}
+				missed += m == 2 && least < INFINITY && status != KANON_OK;
+				dearer += m == 2 && status == KANON_OK && report.cost > least + 1e-6 * fmax(1, least);
+				kanon_release_free(problem, &release);
+			}
+		}
+		diverse_free(problem);
+		assert_int_equal(host.blocks, 0);
+		problem_random_free(problem);
+	}
+	print_message("%d tables, %d without a release; greedy misses %d and costs more in %d\n", tried, none,
+				  missed, dearer);
+	assert_int_equal(kinds, DIVERSE_ALL);
+	assert_true(dearer > 0 && none > 0);
+}
+
+/* A dozen rows, and patterns that no row may lack; the last column is what a rule of a kind is about. */
+static KanonProblem *
+dozen(Host *host, KanonPrivacyKind kind)
+{
+	static const KanonPattern list[] = {KANON_NONE,    KANON_BITS(1), KANON_BITS(2), KANON_BITS(3),
+										KANON_BITS(5), KANON_BITS(6), KANON_BITS(7)};
+	uint64_t random = 3;
+	uint32_t code[12 * 4];
+	KanonProblem *problem;
+
+	host_init(host);
+	for (size_t i = 0; i < 12 * 4; i++)
+		code[i] = random_below(&random, 3);
+	problem = problem_from_codes(host, code, 12, 4, 3);
+	problem->residual = KANON_RESIDUAL_ERROR;
+	problem->mask.list = list;
+	problem->mask.nlist = 7;
+	diverse_ask(problem, 2);
+	diverse_rules[0].kind = kind;
+	diverse_reopen(problem);
+	return problem;
+}
+
+/* Memory that is refused, or a poll answered with yes, at any time. */
+static void
+failing_clusterings(void **state)
+{
+	static const KanonPrivacyKind kinds[] = {KANON_DISTINCT_L, KANON_ENTROPY_L};
+
+	(void) state;
+	for (int i = 0; i < 4; i++)
+	{
+		bool reached = true;
+
+		for (uint64_t at = 1; reached; at = next_failure(at))
+		{
+			Host host;
+			KanonProblem *problem = dozen(&host, kinds[i / 2]);
+			KanonRelease release;
+			KanonReport report;
+			KanonStatus status;
+
+			if (i % 2 == 0)
+				host.refuse_at = host.allocations + at;
+			else
+				host.cancel_at = at;
+			status = kanon_solve_pattern_clustering(problem, &release, &report);
+			reached = i % 2 == 0 ? host.allocations >= host.refuse_at : host.polls >= at;
+			assert_true(status == (!reached     ? KANON_OK
+								   : i % 2 == 0 ? KANON_NO_MEMORY
+												: KANON_CANCELLED) ||
+						(i % 2 == 0 && status == KANON_OK));
+			if (status == KANON_OK)
+				check_release(problem, &release);
+			if (status == KANON_OK && !reached)
+				assert_true(report.proven);
+			kanon_release_free(problem, &release);
+			diverse_free(problem);
+			assert_int_equal(host.blocks, 0);
+			problem_free(problem);
+		}
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_tables),
+		cmocka_unit_test(small_clusterings),
+		cmocka_unit_test(failing_clusterings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -732,7 +732,7 @@ test_ilp_shares(void **state)
 	kanon_pace_limit(&pace, problem, "instances");
 	assert_int_equal(
 		kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, 1000, &pace, &instances), KANON_OK);
-	(void) ilp_solve_privacy(problem, &instances, 0, &best, &bound, &nodes, &report);
+	(void) ilp_solve_privacy(problem, &instances, false, 0, &best, &bound, &nodes, &report);
 	/* nothing has to be suppressed */
 	assert_true(bound <= 0);
 	kanon_release_free(problem, &best.release);

@@ -14,6 +14,7 @@
 
 #include "cluster/clustering.h"
 #include "cluster/cluster_patterns.h"
+#include "model/model.h"
 #include "pattern/exact/exact.h"
 #include "pattern/program/glpk.h"
 
@@ -90,9 +91,7 @@ prepare(Clusters *c, KanonSolve relaxed)
 		return KANON_NO_MEMORY;
 	for (size_t p = 0; p < c->npatterns; p++)
 	{
-		c->limit[p] = mask->list == NULL;
-		for (size_t j = 0; mask->list != NULL && j < mask->nlist; j++)
-			c->limit[p] += kanon_same(mask->list[j], c->patterns[p]);
+		c->limit[p] = kanon_mask_times(mask, c->patterns[p]);
 		if (kanon_same(c->patterns[p], all) && c->limit[p] > 0)
 			all_listed = true;
 	}
@@ -208,8 +207,8 @@ KanonStatus
 clusters_none(Clusters *c)
 {
 	snprintf(c->report->detail, sizeof(c->report->detail),
-			 "the rows cannot be divided into classes of at least k rows, "
-			 "one for each listed pattern");
+			 "the rows cannot be divided into classes of at least k rows%s, one for each listed pattern",
+			 kanon_by_types(c->problem) ? " that keep the privacy rules" : "");
 	return KANON_INFEASIBLE;
 }
 
@@ -287,6 +286,21 @@ cluster(Clusters *c, Proof proof, KanonRelease *release)
 	return status;
 }
 
+static void
+close_clusters(Clusters *c)
+{
+	KanonEnv *env = c->problem->env;
+
+	kanon_release_free(c->problem, &c->result.release);
+	ilp_model_free(&c->model);
+	kanon_instances_free(env, &c->instances);
+	kanon_free(env, c->listed);
+	kanon_free(env, c->patterns);
+	kanon_free(env, c->limit);
+	kanon_free(env, c->group);
+	kanon_free(env, c->used.v);
+}
+
 static KanonStatus
 solve(const KanonProblem *problem, Proof proof, KanonRelease *release, KanonReport *report)
 {
@@ -303,23 +317,66 @@ solve(const KanonProblem *problem, Proof proof, KanonRelease *release, KanonRepo
 	status = cluster(&c, proof, release);
 	report->nodes = c.nodes;
 	report->seconds = env->now(env->arg) - start;
-	kanon_release_free(problem, &c.result.release);
-	ilp_model_free(&c.model);
-	kanon_instances_free(env, &c.instances);
-	kanon_free(env, c.listed);
-	kanon_free(env, c.patterns);
-	kanon_free(env, c.limit);
-	kanon_free(env, c.group);
-	kanon_free(env, c.used.v);
+	close_clusters(&c);
 	return status;
+}
+
+/* ---- under privacy rules ---- */
+
+/* Of few rows: *release, if there is one, gives way to the best. */
+static KanonStatus
+solve_few(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	bool found = release->nclasses > 0;
+	double start = problem->env->now(problem->env->arg);
+	KanonProblem late = *problem;
+	Clusters c = {.problem = &late, .report = report, .nodes = report->nodes};
+	double bound;
+	KanonStatus status;
+
+	late.time_limit = fmax(1e-6, problem->time_limit - report->seconds);
+	kanon_pace_limit(&c.pace, &late, "cluster");
+	kanon_pace_open(&c.pace, "cluster");
+	c.result.release = *release;
+	c.result.cost = INFINITY;
+	memset(release, 0, sizeof(*release));
+	status = prepare(&c, NULL);
+	bound = found && status == KANON_OK ? report->lower_bound / c.instances.unit : 0;
+	if (found && status == KANON_OK)
+		c.result.cost = report->cost / c.instances.unit;
+	if (status == KANON_OK && !c.pace.late)
+		status = clusters_place(&c, &bound);
+	if (status == KANON_OK && bound == INFINITY)
+		status = clusters_none(&c);
+	else if (status == KANON_OK && c.result.cost == INFINITY)
+		status = KANON_NOT_FOUND;
+	else if (status == KANON_OK)
+		status = ilp_conclude(&late, &c.instances, &c.result, bound, release, report);
+	report->nodes = c.nodes;
+	report->seconds += problem->env->now(problem->env->arg) - start;
+	close_clusters(&c);
+	return status;
+}
+
+/* What the solver finds without the rules, mended; and of few rows what is best. */
+static KanonStatus
+solve_ruled(const KanonProblem *problem, KanonSolve plain, bool proves, KanonRelease *release,
+			KanonReport *report)
+{
+	KanonStatus status =
+		ruled_solve(problem, plain, RULED_STRICT | RULED_ONCE | (proves ? RULED_EXACT : 0), release, report);
+
+	if ((status == KANON_OK ? report->proven : status != KANON_NOT_FOUND) || !proves ||
+		!clusters_few(problem))
+		return status;
+	return solve_few(problem, release, report);
 }
 
 KanonStatus
 kanon_solve_pattern_clustering(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
 	if (kanon_by_types(problem))
-		return ruled_solve(problem, kanon_solve_pattern_clustering, RULED_STRICT | RULED_ONCE, release,
-						   report);
+		return solve_ruled(problem, kanon_solve_pattern_clustering, true, release, report);
 #ifdef HAVE_GLPK
 	return solve(problem, BY_PROGRAM, release, report);
 #else
@@ -331,8 +388,7 @@ KanonStatus
 kanon_solve_pattern_clustering_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
 	if (kanon_by_types(problem))
-		return ruled_solve(problem, kanon_solve_pattern_clustering_greedy, RULED_STRICT | RULED_ONCE, release,
-						   report);
+		return solve_ruled(problem, kanon_solve_pattern_clustering_greedy, false, release, report);
 	return solve(problem, BY_NOTHING, release, report);
 }
 
@@ -340,7 +396,6 @@ KanonStatus
 kanon_solve_pattern_clustering_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
 	if (kanon_by_types(problem))
-		return ruled_solve(problem, kanon_solve_pattern_clustering_fpt, RULED_STRICT | RULED_ONCE, release,
-						   report);
+		return solve_ruled(problem, kanon_solve_pattern_clustering_fpt, true, release, report);
 	return solve(problem, BY_CHOICES, release, report);
 }

@@ -115,6 +115,15 @@ extern KanonStatus clusters_choose(Clusters *c, double *bound);
  */
 extern KanonStatus clusters_branch(Clusters *c, double *bound);
 
+/* Are the rows so few (clustering.h) that every way to divide them is tried, where there are privacy rules? */
+extern bool clusters_few(const KanonProblem *problem);
+
+/*
+ * cluster_rows.c: the least cost under privacy rules, or that there is none, of few rows; *bound is c->result.cost then.
+ * It stays where time is up.
+ */
+extern KanonStatus clusters_place(Clusters *c, double *bound);
+
 /*
  * cluster_losses.c: the same as clusters_choose by the row types that lose something.  KANON_TOO_LARGE: that is not fewer
  * choices than `most` at the least, or more than CLUSTERS_CHOICES were tried.

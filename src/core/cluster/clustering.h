@@ -75,6 +75,16 @@ extern KanonStatus kanon_cluster_near(const KanonProblem *problem, const KanonPr
 extern KanonStatus kanon_solve_pattern_clustering_fpt(const KanonProblem *problem, KanonRelease *release,
 													  KanonReport *report);
 
+/*
+ * Does exact pattern clustering go for a proof?  Under privacy rules it does for so many rows and patterns
+ * allowed, at most; and under linear rules (distinct l, alpha, persons), with GLPK, for so many pairs of row type and
+ * pattern.  Else it is a heuristic.
+ */
+#define KANON_CLUSTERING_ROWS 64
+#define KANON_CLUSTERING_PATTERNS 256
+#define KANON_CLUSTERING_PAIRS 40000
+extern bool kanon_clustering_proves(const KanonProblem *problem);
+
 /* ---- clustering: what the clusterings share among themselves ---- */
 
 /* A quasi-identifier, over its columns (one per level). */

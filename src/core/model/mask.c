@@ -61,6 +61,16 @@ kanon_first_column(const KanonProblem *problem, int qi)
 	return c;
 }
 
+uint32_t
+kanon_mask_times(const KanonMask *mask, KanonPattern pattern)
+{
+	uint32_t times = mask->list == NULL;
+
+	for (size_t j = 0; mask->list != NULL && j < mask->nlist; j++)
+		times += kanon_same(mask->list[j], pattern);
+	return times;
+}
+
 double
 kanon_pattern_cost(const KanonProblem *problem, KanonPattern pattern)
 {

@@ -156,6 +156,9 @@ kanon_fixed_level(int64_t fixed)
 extern KanonPattern kanon_mask_forced(const KanonMaskIndex *index, KanonPattern pattern);
 extern KanonPattern kanon_mask_cover(const KanonMaskIndex *index, KanonPattern pattern);
 
+/* How often a pattern is listed; of rules: once. */
+extern uint32_t kanon_mask_times(const KanonMask *mask, KanonPattern pattern);
+
 /* mask_walk.c: as kanon_mask_count. */
 extern int64_t kanon_mask_count_indexed(const KanonMaskIndex *index, int64_t limit);
 

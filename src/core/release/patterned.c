@@ -245,11 +245,7 @@ count_patterns(Patterned *p, uint32_t nclusters)
 	if (p->scratch.failed)
 		return KANON_NO_MEMORY;
 	for (size_t i = 0; i < n; i++)
-	{
-		p->left[i] = mask->list != NULL ? 0 : -1;
-		for (size_t j = 0; j < mask->nlist && mask->list != NULL; j++)
-			p->left[i] += kanon_same(mask->list[j], p->cover.patterns[i]);
-	}
+		p->left[i] = mask->list != NULL ? (int64_t) kanon_mask_times(mask, p->cover.patterns[i]) : -1;
 	return KANON_OK;
 }
 

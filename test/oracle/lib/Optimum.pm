@@ -122,14 +122,15 @@ sub rest_allowed
 # Each listed pattern for one class at most, no row left over.
 sub clustering
 {
-	my ($table, $k, $patterns, $costs) = @_;
+	my ($table, $k, $patterns, $costs, $privacy) = @_;
 	my $all = (1 << $table->{n}) - 1;
 	my %best = (0 => 0);
+	my %keeps = map { $_ => @{ members($_) } >= $k && (!$privacy || $privacy->{test}->(members($_), 0)) } 1 .. $all;
 
 	for my $p (0 .. $#$patterns)
 	{
 		my %next = %best;
-		my @sets = grep { my $rows = members($_); @$rows >= $k && agree($table, $patterns->[$p], $rows) } 1 .. $all;
+		my @sets = grep { $keeps{$_} && agree($table, $patterns->[$p], members($_)) } 1 .. $all;
 		for my $used (keys %best)
 		{
 			for my $set (@sets)

@@ -19,6 +19,9 @@
 #define RULED_EXACT 4u  /* linear rules: small models are solved exactly */
 #define RULED_ONCE 8u   /* pattern clustering: patterns are used up, and there is no rest */
 
+/* Row types of all instances together, at most, of which a model is solved exactly (clustering.h tells). */
+#define RULED_PAIRS ((size_t) 40 * 1000)
+
 /*
  * A release that keeps problem->privacy (not NULL).  The bound is that of the plain problem,
  * or of an exact model; never worse than greedy, but for RULED_ONCE.
@@ -230,10 +233,12 @@ extern KanonStatus ilp_solve_limited(const KanonProblem *problem, const IlpStart
 /*
  * ilp_privacy.c: what costs less than *best under privacy rules that are linear takes its place; *bound is raised,
  * to INFINITY when there is no release at all.  In so many nodes at most (0: any).  instances: of the
- * problem's row types, all (but dominated ones where the rules are monotone).
- * KANON_UNSUPPORTED: other rules.
+ * problem's row types, all (but dominated ones where the rules are monotone).  once: pattern clustering,
+ * with each pattern in as many classes as it is listed, fully suppressed rows a class as well.
+ * KANON_UNSUPPORTED: other rules, which it does not take.
  */
-extern KanonStatus ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances,
+extern bool ilp_privacy_takes(const KanonProblem *problem);
+extern KanonStatus ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, bool once,
 									 int64_t max_nodes, IlpResult *best, double *bound, int64_t *nodes,
 									 KanonReport *report);
 
@@ -271,6 +276,7 @@ typedef struct IlpPrivacy
 	const KanonProblem *problem;
 	const KanonInstances *instances;
 	KanonPace *pace;
+	bool once; /* each pattern is in as many classes as it is listed */
 	KanonScratch memory;
 	IlpLines rows;
 	IlpLines columns;
@@ -289,8 +295,8 @@ typedef struct IlpPrivacy
 	uint32_t *scratch;
 	uint32_t *all; /* [ntypes] every type */
 
-	double cutoff;    /* solutions above do not count */
-	double *solution; /* [pairs] of the best solution */
+	double cutoff;     /* solutions above do not count */
+	int64_t *solution; /* [pairs] of the best solution */
 	bool found;
 	bool complete;
 	double root; /* the bound before branching */

@@ -25,7 +25,7 @@
 /* Up to which the exact model is tried at once (by who does not prove: tiny ones), and after the search. */
 #define TINY_PAIRS ((size_t) 300)
 #define SMALL_PAIRS ((size_t) 1500)
-#define EXACT_PAIRS ((size_t) 40 * 1000)
+#define EXACT_PAIRS RULED_PAIRS
 
 /* Rows of a type: with more, GLPK's floating point takes what can be done for what cannot. */
 #define EXACT_ROWS ((int64_t) 10 * 1000 * 1000)
@@ -119,7 +119,7 @@ solve_plain(Ruled *r, KanonSolve solve)
 	memcpy(r->report->detail, report.detail, sizeof(report.detail));
 	if (status == KANON_OK)
 		keep(r, &mended, report.cost / r->grid.unit + (double) mended.dropped * r->grid.all_cost);
-	else if (is_no_release(status) && !once)
+	else if (is_no_release(status) && (!once || ((r->how & RULED_EXACT) != 0 && status != KANON_INFEASIBLE)))
 	{
 		r->failed = status;
 		status = KANON_OK;
@@ -146,8 +146,9 @@ static KanonStatus
 list_instances(Ruled *r)
 {
 	const KanonProblem *problem = r->problem;
-	KanonInstanceMode mode =
-		kanon_privacy_monotone(problem->privacy) ? KANON_INSTANCES_CLOSED : KANON_INSTANCES_ALL;
+	KanonInstanceMode mode = kanon_privacy_monotone(problem->privacy) && (r->how & RULED_ONCE) == 0
+								 ? KANON_INSTANCES_CLOSED
+								 : KANON_INSTANCES_ALL;
 	double highest = r->grid.all_cost;
 	KanonPace pace;
 	KanonStatus status;
@@ -246,19 +247,22 @@ solve_exactly(Ruled *r, size_t pairs, int64_t most_nodes)
 {
 	const KanonInstances *instances = &r->instances;
 	KanonProblem part = *r->problem;
+	bool once = (r->how & RULED_ONCE) != 0;
 	KanonStatus status;
 
 	if (!r->listed || r->max_cost < INFINITY || instances->start[instances->n] > pairs || proven(r))
 		return KANON_OK;
-	/* a rule that rows lose by being one class may need one within another */
-	if (instances->closed && !kanon_privacy_monotone(r->problem->privacy))
+	/* a rule that rows lose by being one class may need one within another, and so may patterns that are used up */
+	if (instances->closed && (once || !kanon_privacy_monotone(r->problem->privacy)))
 		return KANON_OK;
+	if (once)
+		part.residual = KANON_RESIDUAL_ERROR;
 	for (uint32_t i = 0; i < part.ntypes; i++)
 		if (part.rows[i] > EXACT_ROWS)
 			return KANON_OK;
 	/* a search that is to follow has its time, too */
 	part.time_limit = fmax(1e-6, (pairs > SMALL_PAIRS ? 1 : PLAIN_TIME) * (r->end - now(r)));
-	status = ilp_solve_privacy(&part, instances, most_nodes, &r->best, &r->bound, &r->nodes, r->report);
+	status = ilp_solve_privacy(&part, instances, once, most_nodes, &r->best, &r->bound, &r->nodes, r->report);
 	/* greedy's and the search's releases are there all the same */
 	return status == KANON_UNSUPPORTED || status == KANON_UNAVAILABLE || status == KANON_TOO_LARGE ? KANON_OK
 																								   : status;
@@ -291,6 +295,7 @@ better_ones(Ruled *r)
 static KanonStatus
 conclude(Ruled *r, KanonRelease *release)
 {
+	bool once = (r->how & RULED_ONCE) != 0;
 	KanonStatus status;
 
 	if (r->best.cost < INFINITY)
@@ -301,8 +306,11 @@ conclude(Ruled *r, KanonRelease *release)
 	status = r->failed;
 	if (r->bound == INFINITY)
 	{
-		snprintf(r->report->detail, sizeof(r->report->detail),
-				 "the privacy rules cannot be kept by all rows");
+		snprintf(
+			r->report->detail, sizeof(r->report->detail),
+			once ? "the rows cannot be divided into classes of at least k rows that keep the privacy rules, "
+				   "one for each listed pattern"
+				 : "the privacy rules cannot be kept by all rows");
 		status = KANON_INFEASIBLE;
 	}
 	return status;

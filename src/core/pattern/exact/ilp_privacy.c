@@ -95,7 +95,7 @@ run_glpk(void *arg)
 		return status;
 	model->found = glp_mip_status(lp) == GLP_OPT || glp_mip_status(lp) == GLP_FEAS;
 	for (size_t p = 0; p < npairs && model->found; p++)
-		model->solution[p] = rint(glp_mip_col_val(lp, model->first_x + (int) p));
+		model->solution[p] = (int64_t) rint(glp_mip_col_val(lp, model->first_x + (int) p));
 	return KANON_OK;
 }
 
@@ -115,51 +115,13 @@ static KanonStatus
 make_release(IlpPrivacy *model, KanonRelease *release)
 {
 	const KanonProblem *problem = model->problem;
-	const KanonInstances *instances = model->instances;
-	KanonEnv *env = problem->env;
-	size_t pairs = instances->start[instances->n];
-	size_t width = (size_t) problem->ncolumns;
-	int64_t *counts = kanon_alloc0(env, problem->ntypes, sizeof(int64_t));
+	const int64_t *counts = model->solution + model->instances->start[model->instances->n];
 	int64_t rest = 0;
-	uint32_t f = 0;
-	bool suppressed;
 
-	memset(release, 0, sizeof(*release));
-	release->classes = kanon_alloc0(env, (size_t) instances->n + 1, sizeof(KanonClass));
-	release->cells = kanon_alloc0(env, (size_t) instances->n + 1, width * sizeof(KanonCell));
-	release->flows = kanon_alloc(env, pairs + problem->ntypes, sizeof(KanonFlow));
-	if (counts == NULL || release->classes == NULL || release->cells == NULL || release->flows == NULL)
-	{
-		kanon_free(env, counts);
-		return KANON_NO_MEMORY;
-	}
-	release->nclasses = instances->n + 1;
-	release->nflows = pairs + problem->ntypes;
 	for (uint32_t i = 0; i < problem->ntypes; i++)
-		rest += counts[i] = (int64_t) model->solution[pairs + i];
-	suppressed = rest_is_class(model, counts, rest);
-	kanon_free(env, counts);
-	for (size_t p = 0; p < pairs + problem->ntypes; p++)
-	{
-		while (f < instances->n && p >= instances->start[f + 1])
-			f++;
-		release->flows[p] =
-			(KanonFlow){ilp_privacy_type(model, p), f == instances->n && !suppressed ? KANON_DROPPED : f,
-						(int64_t) model->solution[p]};
-	}
-	for (f = 0; f <= instances->n; f++)
-	{
-		KanonPattern pattern =
-			f < instances->n ? instances->pattern[f] : kanon_pattern_all(problem->ncolumns);
-
-		release->classes[f].pattern = pattern;
-		for (int c = 0; c < problem->ncolumns; c++)
-			if (!kanon_has(pattern, c))
-				release->cells[f * width + (size_t) c] =
-					(KanonCell){KANON_SHOW_VALUE,
-								problem->columns[c].code[instances->type[instances->start[f]]] & 0x1fffffff};
-	}
-	return KANON_OK;
+		rest += counts[i];
+	return kanon_pairs_release(problem, model->instances, model->solution, rest_is_class(model, counts, rest),
+							   release);
 }
 
 /* Arrays by row type and by pair. */
@@ -171,7 +133,7 @@ take_memory(IlpPrivacy *model, size_t npairs)
 	model->order = kanon_take(&model->memory, problem->ntypes, sizeof(uint32_t));
 	model->scratch = kanon_take(&model->memory, problem->ntypes, sizeof(uint32_t));
 	model->all = kanon_take(&model->memory, problem->ntypes, sizeof(uint32_t));
-	model->solution = kanon_take(&model->memory, npairs, sizeof(double));
+	model->solution = kanon_take(&model->memory, npairs, sizeof(int64_t));
 	for (uint32_t i = 0; i < problem->ntypes && !model->memory.failed; i++)
 		model->all[i] = i;
 	return !model->memory.failed;
@@ -187,12 +149,18 @@ take_solution(IlpPrivacy *model, size_t npairs, IlpResult *best)
 	status = make_release(model, &best->release);
 	best->cost = 0;
 	for (size_t p = 0; p < npairs; p++)
-		best->cost += model->solution[p] * model->columns.v[model->first_x + (int) p].cost;
+		best->cost += (double) model->solution[p] * model->columns.v[model->first_x + (int) p].cost;
 	return status;
 }
 
+bool
+ilp_privacy_takes(const KanonProblem *problem)
+{
+	return (kanon_privacy_kinds(problem->privacy) & ~TAKEN) == 0;
+}
+
 KanonStatus
-ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, int64_t max_nodes,
+ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, bool once, int64_t max_nodes,
 				  IlpResult *best, double *bound, int64_t *nodes, KanonReport *report)
 {
 	size_t npairs = instances->start[instances->n] + problem->ntypes;
@@ -201,6 +169,7 @@ ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, 
 						.problem = problem,
 						.instances = instances,
 						.pace = &pace,
+						.once = once,
 						.max_nodes = max_nodes,
 						.bound = -INFINITY,
 						.cutoff = instances->integral
@@ -208,7 +177,7 @@ ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, 
 									  : best->cost - 1e-9 * fmax(instances->least, fabs(best->cost))};
 	KanonStatus status = KANON_OK;
 
-	if ((kanon_privacy_kinds(problem->privacy) & ~TAKEN) != 0)
+	if (!ilp_privacy_takes(problem))
 		return KANON_UNSUPPORTED;
 	kanon_pace_limit(&pace, problem, "solve");
 	if (best->cost == INFINITY)
@@ -248,12 +217,20 @@ ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, 
 
 #else /* HAVE_GLPK */
 
+bool
+ilp_privacy_takes(const KanonProblem *problem)
+{
+	(void) problem;
+	return false;
+}
+
 KanonStatus
-ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, int64_t max_nodes,
+ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, bool once, int64_t max_nodes,
 				  IlpResult *best, double *bound, int64_t *nodes, KanonReport *report)
 {
 	(void) problem;
 	(void) instances;
+	(void) once;
 	(void) max_nodes;
 	(void) best;
 	(void) bound;

@@ -24,12 +24,16 @@
  * column: then x_if flows from type i by (f, v), of which y_fv are counted, to f,
  * and a flow between whole bounds has whole extreme points.
  *
+ * Pattern clustering: sum of u_f over the instances of a pattern is at most the number of times
+ * that it is listed.
+ *
  * Classes within a class that costs no more (KANON_INSTANCES_CLOSED) are left out
  * if two classes that keep the rules keep them as one, too.  Row types are not
  * merged and nothing is reduced: the model is for small tables.
  */
 #include <math.h>
 
+#include "model/model.h"
 #include "pattern/exact/exact.h"
 #include "privacy/rules.h"
 #include "util/sort.h"
@@ -307,9 +311,9 @@ add_alpha(IlpPrivacy *model, const KanonPrivacyRule *rule, int person)
 
 /*
  * An instance with its x from `x` on: its rows, and what the rules ask of a class.  few:
- * as what is left over; then there need not be k.
+ * as what is left over; then there need not be k.  The column of u.
  */
-static void
+static int
 add_class(IlpPrivacy *model, const uint32_t *types, uint32_t n, int x, bool few)
 {
 	const KanonPrivacyRule *rules;
@@ -339,6 +343,7 @@ add_class(IlpPrivacy *model, const uint32_t *types, uint32_t n, int x, bool few)
 		else if (rules[r].kind == KANON_SUBJECT && !few)
 			add_subject(model, &rules[r], u);
 	}
+	return u;
 }
 
 /* Does x come out whole by itself? */
@@ -357,6 +362,45 @@ ilp_privacy_type(const IlpPrivacy *model, size_t p)
 	size_t pairs = model->instances->start[model->instances->n];
 
 	return p < pairs ? model->instances->type[p] : (uint32_t) (p - pairs);
+}
+
+/* A row for each pattern, which says how often it may be used; instances come pattern by pattern. */
+static int
+limit_of(IlpPrivacy *model, uint32_t f, int before)
+{
+	const KanonInstances *instances = model->instances;
+	KanonPattern pattern =
+		f < instances->n ? instances->pattern[f] : kanon_pattern_all(model->problem->ncolumns);
+
+	if (f > 0 && f < instances->n && kanon_same(instances->pattern[f - 1], pattern))
+		return before;
+	return add_row(model, GLP_UP, kanon_mask_times(&model->problem->mask, pattern));
+}
+
+/* All classes but the rest. */
+static bool
+add_classes(IlpPrivacy *model)
+{
+	const KanonInstances *instances = model->instances;
+	int limit = 0;
+
+	for (uint32_t f = 0; f < instances->n && !model->memory.failed; f++)
+	{
+		size_t lo = instances->start[f];
+		int u = add_class(model, instances->type + lo, (uint32_t) (instances->start[f + 1] - lo),
+						  model->first_x + (int) lo, false);
+
+		if (model->once)
+		{
+			limit = limit_of(model, f, limit);
+			put(model, limit, u, 1);
+		}
+		if (kanon_step(model->pace, (int64_t) (instances->start[f + 1] - lo) * 16))
+			model->cancelled = true;
+		if (model->cancelled || model->nentries > ILP_PRIVACY_ENTRIES)
+			return false;
+	}
+	return true;
 }
 
 void
@@ -390,21 +434,17 @@ ilp_privacy_build(IlpPrivacy *model)
 	}
 	if (model->cutoff == INFINITY && !model->memory.failed)
 		model->rows.v[limit].type = GLP_FR;
-	for (uint32_t f = 0; f < instances->n && !model->memory.failed; f++)
-	{
-		size_t lo = instances->start[f];
-
-		add_class(model, instances->type + lo, (uint32_t) (instances->start[f + 1] - lo),
-				  model->first_x + (int) lo, false);
-		if (kanon_step(model->pace, (int64_t) (instances->start[f + 1] - lo) * 16))
-			model->cancelled = true;
-		if (model->cancelled || model->nentries > ILP_PRIVACY_ENTRIES)
-			return;
-	}
+	if (!add_classes(model) || model->memory.failed)
+		return;
 	/* rows that are left out say nothing */
-	if (problem->residual != KANON_RESIDUAL_DROP && !model->memory.failed)
-		add_class(model, model->all, problem->ntypes, model->first_x + (int) pairs,
-				  problem->residual == KANON_RESIDUAL_SUPPRESS);
+	if (problem->residual != KANON_RESIDUAL_DROP)
+	{
+		int u = add_class(model, model->all, problem->ntypes, model->first_x + (int) pairs,
+						  problem->residual == KANON_RESIDUAL_SUPPRESS);
+
+		if (model->once)
+			put(model, limit_of(model, instances->n, 0), u, 1);
+	}
 }
 
 #endif /* HAVE_GLPK */

@@ -188,6 +188,13 @@ extern KanonStatus kanon_flow_release(const KanonProblem *problem, const KanonIn
 									  double *cost, KanonPace *pace);
 
 /*
+ * The release in which so many rows of each pair (of an instance and a row type, as instances have them, then each
+ * row type fully suppressed) are together.  suppressed: those are a class, else left out.
+ */
+extern KanonStatus kanon_pairs_release(const KanonProblem *problem, const KanonInstances *instances,
+									   const int64_t *rows, bool suppressed, KanonRelease *release);
+
+/*
  * The best solution found next to a solution u[nf] of the linear relaxation; *cost
  * INFINITY: none.  Its instances (positions in the model) in *open, empty before.
  */

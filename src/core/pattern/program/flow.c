@@ -373,3 +373,45 @@ kanon_flow_release(const KanonProblem *problem, const KanonInstances *instances,
 		kanon_release_free(problem, release);
 	return status;
 }
+
+KanonStatus
+kanon_pairs_release(const KanonProblem *problem, const KanonInstances *instances, const int64_t *rows,
+					bool suppressed, KanonRelease *release)
+{
+	KanonEnv *env = problem->env;
+	size_t pairs = instances->start[instances->n];
+	size_t width = (size_t) problem->ncolumns;
+	uint32_t f = 0;
+
+	memset(release, 0, sizeof(*release));
+	release->classes = kanon_alloc0(env, (size_t) instances->n + 1, sizeof(KanonClass));
+	release->cells = kanon_alloc0(env, (size_t) instances->n + 1, width * sizeof(KanonCell));
+	release->flows = kanon_alloc(env, pairs + problem->ntypes, sizeof(KanonFlow));
+	if (release->classes == NULL || release->cells == NULL || release->flows == NULL)
+	{
+		kanon_release_free(problem, release);
+		return KANON_NO_MEMORY;
+	}
+	release->nclasses = instances->n + 1;
+	release->nflows = pairs + problem->ntypes;
+	for (size_t p = 0; p < pairs + problem->ntypes; p++)
+	{
+		while (f < instances->n && p >= instances->start[f + 1])
+			f++;
+		release->flows[p] = (KanonFlow){p < pairs ? instances->type[p] : (uint32_t) (p - pairs),
+										f == instances->n && !suppressed ? KANON_DROPPED : f, rows[p]};
+	}
+	for (f = 0; f <= instances->n; f++)
+	{
+		KanonPattern pattern =
+			f < instances->n ? instances->pattern[f] : kanon_pattern_all(problem->ncolumns);
+
+		release->classes[f].pattern = pattern;
+		for (size_t c = 0; c < width; c++)
+			if (!kanon_has(pattern, (int) c))
+				release->cells[f * width + c] = (KanonCell){
+					KANON_SHOW_VALUE,
+					problem->columns[c].code[instances->type[instances->start[f]]] & KANON_MAX_TYPES};
+	}
+	return KANON_OK;
+}
