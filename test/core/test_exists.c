@@ -238,6 +238,94 @@ small_clusterings(void **state)
 	assert_true(dearer > 0 && none > 0);
 }
 
+static bool
+may_be_class(const KanonProblem *problem)
+{
+	uint32_t types[64];
+	double rows = 0;
+
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+	{
+		types[i] = i;
+		rows += (double) problem->rows[i];
+	}
+	return problem->ntypes > 0 && rows >= (double) problem->k &&
+		   diverse_allows(problem, types, NULL, problem->ntypes, false);
+}
+
+/* Where all rows together are a class, every method that makes classes of rows or patterns finds a release, and none breaks a rule. */
+static void
+whole_tables(void **state)
+{
+	static const Method methods[] = {{"greedy", kanon_solve_greedy, 0, 0, 0, 0, 0},
+									 {"improve", kanon_solve_improve, 0, 0, 0, 0, 0},
+									 {"ilp", kanon_solve_ilp, 0, 0, 0, 0, 0},
+									 {"best", kanon_solve_best, 0, 0, 0, 0, 0},
+									 {"mondrian", kanon_solve_mondrian, 0, 0, 0, 0, 0},
+									 {"mondrian_relaxed", kanon_solve_mondrian_relaxed, 0, 0, 0, 0, 0},
+									 {"forest", kanon_solve_forest, 0, 0, 0, 0, 0},
+									 {"bottom_up", kanon_solve_bottom_up, 0, 0, 0, 0, 0},
+									 {"top_down", kanon_solve_top_down, 0, 0, 0, 0, 0},
+									 {"gather", kanon_solve_gather, 0, 0, 0, 0, 0}};
+	KanonClusterShow show[KANON_MAX_COLUMNS] = {0};
+	struct KanonClusterOptions options = {.show = show};
+	unsigned kinds = 0;
+	int tried = 0;
+
+	(void) state;
+	for (int q = 0; q < KANON_MAX_COLUMNS; q++)
+		show[q] = KANON_CLUSTER_SUPPRESS;
+	for (uint64_t i = 0; tried < exact_cases(5000); i++)
+	{
+		uint64_t random = 41000000 + i;
+		Host host;
+		KanonProblem *problem;
+		KanonMask mask;
+		bool fine;
+
+		host_init(&host);
+		problem = problem_random(&host, &random, 30, 5);
+		if (problem->ncolumns < 2 || problem->ntypes == 0)
+		{
+			problem_random_free(problem);
+			continue;
+		}
+		diverse_make(problem, &random, DIVERSE_ALL);
+		mask = problem->mask;
+		fine = may_be_class(problem);
+		tried += fine;
+		kinds |= fine ? kanon_privacy_kinds(problem->privacy) : 0;
+		problem->effort = 0.001;
+		for (size_t m = 0; m < sizeof(methods) / sizeof(methods[0]) && fine; m++)
+		{
+			KanonRelease release;
+			KanonReport report;
+			KanonStatus status;
+
+			problem->cluster = m < 4 ? NULL : &options;
+			if (m == 4)
+				problem->mask = (KanonMask){.max_suppressed = -1, .max_cost = INFINITY};
+			problem->residual = m < 4 ? KANON_RESIDUAL_FILL : KANON_RESIDUAL_ERROR;
+			status = methods[m].solve(problem, &release, &report);
+			if (status != KANON_OK && status != KANON_TOO_LARGE && status != KANON_UNAVAILABLE)
+			{
+				print_error("%s, seed %llu: status %d: %s\n", methods[m].name,
+							(unsigned long long) (41000000 + i), (int) status, report.detail);
+				fail();
+			}
+			if (status == KANON_OK)
+				check_release(problem, &release);
+			kanon_release_free(problem, &release);
+		}
+		problem->cluster = NULL;
+		problem->mask = mask;
+		diverse_free(problem);
+		assert_int_equal(host.blocks, 0);
+		problem_random_free(problem);
+	}
+	assert_int_equal(kinds, DIVERSE_ALL);
+}
+
 /* A dozen rows, and patterns that no row may lack; the last column is what a rule of a kind is about. */
 static KanonProblem *
 dozen(Host *host, KanonPrivacyKind kind)
@@ -309,6 +397,7 @@ main(void)
 		cmocka_unit_test(small_tables),
 		cmocka_unit_test(small_clusterings),
 		cmocka_unit_test(failing_clusterings),
+		cmocka_unit_test(whole_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
