@@ -133,6 +133,10 @@ SELECT * FROM kanon_explain('nobody', '{age,zip}', 2);
 SELECT aspect, subject, row_count, suppressed_cells AS cells, detail FROM kanon_explain('people', '{age,sex}', 2, residual => 'drop') WHERE aspect IN ('release', 'below k');
 SELECT aspect, subject, detail FROM kanon_explain('people', '{age,sex}', 2, weights => '{0,1}') WHERE aspect = 'left out';
 SELECT subject, row_count, detail FROM kanon_explain('made', '{a,b,c}', 40) WHERE aspect = 'below k';
+-- what is kept makes no class of its own: the classes below k are the same under a rule about it
+CREATE TABLE kept AS SELECT CASE WHEN i < 5 THEN 'x' WHEN i < 7 THEN 'y' ELSE 'z' END AS a, i % 3 AS ill FROM generate_series(1, 9) i;
+SELECT subject, row_count, detail, shown FROM kanon_explain('kept', '{a}', 4, with_values => true) WHERE aspect = 'below k';
+SELECT subject, row_count, detail, shown FROM kanon_explain('kept', '{a}', 4, with_values => true, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2)]) WHERE aspect = 'below k';
 
 -- bad input
 SELECT * FROM kanon_explain('people', '{age}', 1);

@@ -324,34 +324,60 @@ put_patterns(const Explain *explain)
 
 /* ---- the source's classes that almost reach k ---- */
 
-/*
- * The largest row types of fewer than k rows, of equal size in their own order;
- * *all: how many of each size there are at the smallest listed or above.
- */
+/* Rows that show the same before the release: one row type or, told apart by what they keep, several. */
+typedef struct Near
+{
+	uint32 type; /* the first */
+	uint32 ntypes;
+	int64 rows;
+	int64 of_size; /* how many there are of so many rows */
+} Near;
+
+static Near
+class_at(const KanonProblem *problem, uint32 type)
+{
+	Near near = {.type = type};
+	bool same = true;
+
+	for (uint32 i = type; i < problem->ntypes && same; i++)
+	{
+		near.ntypes++;
+		near.rows += problem->rows[i];
+		for (int c = 0; c < problem->ncolumns && same; c++)
+			same =
+				i + 1 < problem->ntypes && problem->columns[c].code[i + 1] == problem->columns[c].code[type];
+	}
+	return near;
+}
+
+/* The largest classes of fewer than k rows, of equal size in their own order. */
 static int
-find_near(const KanonProblem *problem, uint32 *near, int64 *of_size)
+find_near(const KanonProblem *problem, Near *near)
 {
 	int n = 0;
+	Near at;
 
-	for (uint32 i = 0; i < problem->ntypes; i++)
+	for (uint32 i = 0; i < problem->ntypes; i += at.ntypes)
 	{
 		int place = n;
 
-		if (problem->rows[i] >= problem->k)
+		at = class_at(problem, i);
+		if (at.rows >= problem->k)
 			continue;
-		while (place > 0 && problem->rows[near[place - 1]] < problem->rows[i])
+		while (place > 0 && near[place - 1].rows < at.rows)
 			place--;
 		if (place == MOST_NEAR)
 			continue;
 		n = Min(n + 1, MOST_NEAR);
-		memmove(&near[place + 1], &near[place], sizeof(uint32) * (n - place - 1));
-		near[place] = i;
+		memmove(&near[place + 1], &near[place], sizeof(Near) * (n - place - 1));
+		near[place] = at;
 	}
-	for (int j = 0; j < n; j++)
-		of_size[j] = 0;
-	for (uint32 i = 0; i < problem->ntypes; i++)
+	for (uint32 i = 0; i < problem->ntypes; i += at.ntypes)
+	{
+		at = class_at(problem, i);
 		for (int j = 0; j < n; j++)
-			of_size[j] += problem->rows[i] == problem->rows[near[j]];
+			near[j].of_size += near[j].rows == at.rows;
+	}
 	return n;
 }
 
@@ -392,21 +418,20 @@ put_near(const Explain *explain)
 	const KanonRelease *release = &explain->run->release;
 	ShownJson *json = explain->with_values ? shown_json_open(explain->source) : NULL;
 	KanonCell *shown = palloc0(sizeof(KanonCell) * problem->ncolumns);
-	uint32 near[MOST_NEAR];
-	int64 of_size[MOST_NEAR];
-	int n = find_near(problem, near, of_size);
+	Near near[MOST_NEAR];
+	int n = find_near(problem, near);
 	int nest = plain_text_begin();
 
 	for (int j = 0; j < n; j++)
 	{
-		uint32 type = near[j];
-		int64 rows = problem->rows[type];
+		int64 rows = near[j].rows;
 		int64 cells = 0;
 		double cost = 0;
 		List *patterns = NIL;
 		Line line;
 
-		for (size_t f = first_flow(release, type); f < release->nflows && release->flows[f].type == type; f++)
+		for (size_t f = first_flow(release, near[j].type);
+			 f < release->nflows && release->flows[f].type < near[j].type + near[j].ntypes; f++)
 		{
 			uint32 class_ = release->flows[f].class_;
 			char text[KANON_MAX_QIS + 1];
@@ -427,13 +452,13 @@ put_near(const Explain *explain)
 		line_set(&line, DETAIL,
 				 CStringGetTextDatum(psprintf("rows short of k: " INT64_FORMAT
 											  "; classes of this size: " INT64_FORMAT,
-											  problem->k - rows, of_size[j])));
+											  problem->k - rows, near[j].of_size)));
 		if (explain->with_values)
 		{
 			for (int c = 0; c < problem->ncolumns; c++)
 			{
 				shown[c].show = KANON_SHOW_VALUE;
-				shown[c].code = problem->columns[c].code[type];
+				shown[c].code = problem->columns[c].code[near[j].type];
 			}
 			line_set(&line, SHOWN, shown_json(json, shown, NULL));
 		}
