@@ -475,7 +475,10 @@ sub recorded_classes
 	return $self->{table}{db}->rows("SELECT * FROM $Names::view{classes} WHERE run = $self->{run}{run} ORDER BY class");
 }
 
-sub strings { my ($h) = @_; return { map { ($_ => ref $h->{$_} ? $h->{$_} : defined $h->{$_} ? "$h->{$_}" : undef) } keys %$h }; }
+# (a float's 1e+30 is a jsonb's 1 with 30 zeros)
+sub text_of { my ($value) = @_; return $value =~ /^-?\d[\d.]*(e[+-]?\d+)?$/ && abs($value) >= 1e15 ? sprintf('%.17g', $value) : "$value"; }
+
+sub strings { my ($h) = @_; return { map { ($_ => ref $h->{$_} ? $h->{$_} : defined $h->{$_} ? text_of($h->{$_}) : undef) } keys %$h }; }
 
 # What the record has of a class's cells.
 sub shown_as_told
