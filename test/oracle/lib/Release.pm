@@ -192,7 +192,7 @@ sub check_map
 	my ($case, $crowd) = @{ $self->{case} }{qw(residual crowd)};
 	my $k = $self->{case}{k};
 	my $columns = @{ $self->{table}{columns} };
-	my @classes = grep { !($self->is_blank($_) && $case eq 'suppress') } @{ $self->{classes} };
+	my @classes = grep { !($self->is_blank($_) && $case =~ /^(fill|suppress)$/) } @{ $self->{classes} };
 	my $matcher = $self->matcher(@classes);
 	my @people = @{ $crowd->{people} };
 	my @matched = map { my (undef, @row) = @$_; [ $matcher->(@row[ 0 .. $columns - 1 ]) ] } @people;
