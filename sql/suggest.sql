@@ -80,6 +80,9 @@ DROP OWNED BY kanon_test_suggests;
 DROP ROLE kanon_test_suggests;
 SELECT count(*) FROM kanon_suggest(NULL);
 SELECT count(*) FROM kanon_suggest('pg_class_oid_index');
+-- what a survey has, by name and shape: weights above 0, households that rows share, strata
+CREATE TABLE survey AS SELECT i % 40 AS hid, 100.5 + i % 7 AS "Sampling_Weight", i % 3 - 1 AS wgt, i % 4 AS stratum, i AS hh_id, 'w' || i % 9 AS pweight, 50 + i % 60 AS weight FROM generate_series(1, 120) AS i;
+SELECT column_name, role, why FROM kanon_suggest('survey');
 -- sets of columns that tell rows apart: none of which a part does as well
 SELECT subset, classes, unique_rows FROM kanon_risk_columns('visit', '{visit_id,age,zip,admitted,diagnosis,chapter}');
 SELECT count(*) FROM kanon_risk_columns('visit', '{visit_id,age,zip,admitted,diagnosis,chapter}', supersets => true);

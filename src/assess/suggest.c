@@ -69,6 +69,8 @@ typedef struct Suggestion
 	uint32 *sample; /* [SAMPLE] hashes of its values in the rows of the sample */
 	ColumnRole role;
 	const char *why;
+	const struct SurveyUse
+		*survey; /* what it is in a survey, by its name, and as far as its values go; or NULL */
 	const char *tells[COMPARED]; /* columns that can be guessed from it */
 	int ntells;
 } Suggestion;
@@ -82,6 +84,46 @@ typedef struct Suggest
 	pg_prng_state random;
 	MemoryContext scratch;
 } Suggest;
+
+/* ---- what surveys have ---- */
+
+/* A column that is about the survey rather than the person: by its name, without marks. */
+typedef struct SurveyUse
+{
+	const char *names; /* between blanks */
+	bool number;       /* its values are numbers above 0 */
+	double rows;       /* that a value has on the average, at least */
+	const char *use;
+} SurveyUse;
+
+static const SurveyUse survey_uses[] = {
+	{" surveyweight samplingweight sampleweight sampweight samplewgt designweight pweight perweight perwt pwgtp wgt "
+	 "hwgt fnlwgt finalweight finalwgt grossingweight expansionfactor ",
+	 true, 0, "by its name a survey weight: kanon_risk takes it as weights"},
+	{" hid hhid household householdid hhno hhnr householdno householdnr familyid haushalt haushaltid ", false,
+	 1.01, "by its name a household: kanon_risk takes it as household"},
+	{" stratum strata stratumid samplingstratum samplestratum designstratum ", false, 5,
+	 "by its name a stratum of a survey, in which all rows were drawn alike"},
+};
+
+static const SurveyUse *
+survey_use_by_name(const char *name, Oid base)
+{
+	bool number = base == INT2OID || base == INT4OID || base == INT8OID || base == FLOAT4OID ||
+				  base == FLOAT8OID || base == NUMERICOID;
+	StringInfoData word;
+
+	initStringInfo(&word);
+	appendStringInfoChar(&word, ' ');
+	for (const char *c = name; *c != '\0'; c++)
+		if (*c != '_' && *c != ' ' && *c != '-')
+			appendStringInfoChar(&word, (char) pg_ascii_tolower((unsigned char) *c));
+	appendStringInfoChar(&word, ' ');
+	for (int i = 0; i < lengthof(survey_uses); i++)
+		if (strstr(survey_uses[i].names, word.data) != NULL && (number || !survey_uses[i].number))
+			return &survey_uses[i];
+	return NULL;
+}
 
 /* ---- the one read ---- */
 
@@ -128,6 +170,9 @@ note_row(void *arg, TupleTableSlot *slot)
 		column->nulls += slot->tts_isnull[c];
 		if (column->varlen && !slot->tts_isnull[c])
 			column->bytes += (double) (toast_raw_datum_size(slot->tts_values[c]) - VARHDRSZ);
+		if (column->survey != NULL && column->survey->number && !slot->tts_isnull[c] &&
+			!(value_as_number(column->base, slot->tts_values[c]) > 0))
+			column->survey = NULL;
 		if (!column->fractions && !slot->tts_isnull[c])
 			column->fractions = has_fraction(column->base, slot->tts_values[c]);
 	}
@@ -306,6 +351,14 @@ say_remedy(Suggestion *s, char category)
 					 s->why);
 }
 
+/* What it is in a survey is said beside the role, which it does not change. */
+static void
+say_survey(Suggestion *s, double with_value)
+{
+	if (s->survey != NULL && s->figures.distinct > 1 && with_value >= s->survey->rows * s->figures.distinct)
+		s->why = psprintf("%s; %s", s->why, s->survey->use);
+}
+
 static void
 find_role(Suggest *suggest, Suggestion *s)
 {
@@ -329,6 +382,7 @@ find_role(Suggest *suggest, Suggestion *s)
 	decide(s, role, why);
 	decide_by_type(s, &values, category);
 	say_remedy(s, category);
+	say_survey(s, with_value);
 }
 
 /* ---- the answer ---- */
@@ -358,6 +412,7 @@ open_column(Suggestion *s, const SourceColumn *column)
 	s->varlen = s->length == -1 && (s->base == TEXTOID || s->base == VARCHAROID || s->base == BPCHAROID);
 	s->sample = palloc(sizeof(uint32) * SAMPLE);
 	s->role = ROLE_NONE;
+	s->survey = survey_use_by_name(column->name, s->base);
 }
 
 /* kanon_suggest(relation regclass) */
