@@ -137,4 +137,19 @@ kanon_repalloc(void *ptr, Size size)
 #endif
 }
 
+/* What a variable of such an entry of FROM stands for (column 0: all); 18 has one for what is grouped by. */
+#include "nodes/parsenodes.h"
+static inline Node *
+kanon_entry_expression(RangeTblEntry *entry, AttrNumber column)
+{
+	List *expressions = entry->rtekind == RTE_JOIN ? entry->joinaliasvars : NIL;
+
+#if PG_VERSION_NUM >= 180000
+	if (entry->rtekind == RTE_GROUP)
+		expressions = entry->groupexprs;
+#endif
+	return column > 0 && column <= list_length(expressions) ? (Node *) list_nth(expressions, column - 1)
+															: (Node *) expressions;
+}
+
 #endif

@@ -104,41 +104,72 @@ label_role(Oid relid, AttrNumber attnum)
 	return role;
 }
 
-static bool
+static OriginFound
 is_labelled_identifier(Oid relid, AttrNumber attnum, void *arg)
 {
-	return label_role(relid, attnum).identifier;
+	return label_role(relid, attnum).identifier ? ORIGIN_HERE : ORIGIN_BELOW;
 }
 
 bool
 label_identifies(Oid relid, AttrNumber attnum)
 {
-	return column_origins(relid, attnum, is_labelled_identifier, NULL);
+	return column_origins(relid, attnum, ORIGINS_COPIED, is_labelled_identifier, NULL);
 }
 
-static bool
-is_answered_for(Oid relid, AttrNumber attnum, void *arg)
+bool
+label_settles(Oid relid, AttrNumber attnum)
 {
 	LabelledRole role = label_role(relid, attnum);
 
 	return role.keep || role.sensitive || role.quasi_identifier;
 }
 
+static OriginFound
+is_settled(Oid relid, AttrNumber attnum, void *arg)
+{
+	return label_settles(relid, attnum) ? ORIGIN_HERE : ORIGIN_BELOW;
+}
+
 bool
 label_answers(Oid relid, AttrNumber attnum)
 {
-	return column_origins(relid, attnum, is_answered_for, NULL);
+	return column_origins(relid, attnum, ORIGINS_WORDED, is_settled, NULL);
+}
+
+static void
+refuse_computed(Oid relid, const SourceColumn *column)
+{
+	AttrNumber attnum = get_attnum(relid, column->name);
+
+	if (label_settles(relid, attnum) ||
+		!column_origins(relid, attnum, ORIGINS_COMPUTED, is_labelled_identifier, NULL))
+		return;
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_CHECK_VIOLATION),
+		 errmsg("kept column \"%s\" is computed from a column that is labelled as an identifier",
+				column->name),
+		 errdetail("A reader who knows the identifier can compute it, too."),
+		 errhint(
+			 "Leave it out or mask it. Label it 'keep' or 'sensitive' if it names nobody; or, if readers may "
+			 "know whom each row is about, name it in allow_identifying.")));
 }
 
 void
-labels_refuse_identifiers(Oid relid, const SourceColumn *columns, int n)
+labels_refuse_identifiers(Oid relid, const SourceColumn *columns, int n, bool kept)
 {
 	for (int i = 0; i < n; i++)
-		if (!columns[i].may_identify && label_identifies(relid, get_attnum(relid, columns[i].name)))
+	{
+		if (columns[i].may_identify)
+			continue;
+		if (label_identifies(relid, get_attnum(relid, columns[i].name)))
 			ereport(ERROR,
 					(errcode(ERRCODE_CHECK_VIOLATION),
 					 errmsg("column \"%s\" is labelled as an identifier and cannot be published",
 							columns[i].name),
 					 errhint("Leave it out, take its label away, or, if readers may know whom each row is "
 							 "about, name it in allow_identifying.")));
+		if (kept && columns[i].mask == NULL)
+			refuse_computed(relid, &columns[i]);
+	}
 }

@@ -58,13 +58,13 @@ comments_take_over(Oid old, Oid new)
 	relation_close(rel, AccessShareLock);
 }
 
-static bool
+static OriginFound
 has_comment(Oid relid, AttrNumber attnum, void *arg)
 {
 	char **text = arg;
 
 	*text = comment_of(relid, attnum);
-	return *text != NULL;
+	return *text != NULL ? ORIGIN_HERE : ORIGIN_BELOW;
 }
 
 /* "zip code; kanon: as it was, the first 4 characters or NULL: suppressed, or missing in the source" */
@@ -112,8 +112,8 @@ comments_columns(const Target *target, const Source *source)
 		if (written)
 			comment = before_words(comment);
 		else
-			(void) column_origins(source->relid, get_attnum(source->relid, column->name), has_comment,
-								  &comment);
+			(void) column_origins(source->relid, get_attnum(source->relid, column->name), ORIGINS_WORDED,
+								  has_comment, &comment);
 		if (attnum > 0 && (comment != NULL || !written))
 			comment_set(target->relid, attnum, column_words(column, comment));
 	}
@@ -132,7 +132,8 @@ comments_write(const Target *target, const Source *source, const char *text)
 		char *comment;
 
 		if (attnum > 0 && comment_of(target->relid, attnum) == NULL &&
-			column_origins(source->relid, get_attnum(source->relid, column->name), has_comment, &comment))
+			column_origins(source->relid, get_attnum(source->relid, column->name), ORIGINS_WORDED,
+						   has_comment, &comment))
 			comment_set(target->relid, attnum, comment);
 	}
 }

@@ -144,21 +144,34 @@ typedef struct ColumnValues
 /* What a column's name says of it, or ROLE_NONE. */
 extern ColumnRole role_by_name(const char *name, const ColumnValues *values, const char **why);
 
-/* ---- origins.c: the columns that a column is made of, below views ---- */
+/* ---- origins.c: the columns that a column is made of, below views and in children ---- */
+
+/* Which columns are origins of a column; each includes those before it. */
+typedef enum OriginKind
+{
+	ORIGINS_WORDED, /* those whose labels and comments speak for it: of which it is a plain copy below views */
+	ORIGINS_COPIED,   /* of which it is a copy: in inheriting tables and partitions, too */
+	ORIGINS_COMPUTED, /* from which it is computed, but for yes or no and for counts */
+	ORIGINS_ALL       /* those that a yes or no depends on, too */
+} OriginKind;
+
+/* What is found at a column; ORIGIN_SETTLED: nothing, and what is below it is not asked. */
+typedef enum OriginFound
+{
+	ORIGIN_BELOW,
+	ORIGIN_SETTLED,
+	ORIGIN_HERE
+} OriginFound;
+
+typedef OriginFound (*OriginTest)(Oid relid, AttrNumber attnum, void *arg);
 
 /*
- * Shows a column to `found` and, until that says true, those which it is a plain copy of
- * below views and materialized views (of a union: in each branch).  Nobody's function runs.
+ * Shows a column to `test` and, until that finds something, each of its origins: below views and
+ * materialized views, in each branch of a union, by sub-queries, CTEs and functions in FROM, and by
+ * generated columns.  What conditions (WHERE, ON) and windows make of a column is no origin.
+ * Nobody's function runs.  True: found.
  */
-extern bool column_origins(Oid relid, AttrNumber attnum,
-						   bool (*found)(Oid relid, AttrNumber attnum, void *arg), void *arg);
-
-/*
- * The same of all columns that it is computed from, in one row: by expressions of views and of generated
- * columns, too, but for aggregates and subqueries.
- */
-extern bool column_makings(Oid relid, AttrNumber attnum,
-						   bool (*found)(Oid relid, AttrNumber attnum, void *arg), void *arg);
+extern bool column_origins(Oid relid, AttrNumber attnum, OriginKind kind, OriginTest test, void *arg);
 
 /* ---- column_labels.c: the roles of columns, written next to them with SECURITY LABEL ---- */
 
@@ -177,16 +190,19 @@ extern void labels_register(void);
 /* The role of a relation's column, by labels of kanon's and of PostgreSQL Anonymizer's k_anonymity. */
 extern LabelledRole label_role(Oid relid, AttrNumber attnum);
 
-/* Is it, or what it stands for in the relations below a view, labelled as an identifier? */
+/* Is it, or what it stands for below a view or in a child, labelled as an identifier? */
 extern bool label_identifies(Oid relid, AttrNumber attnum);
 
-/* Has somebody said what it is, here or below a view: a quasi-identifier, sensitive, or to keep? */
+/* Has somebody said what it is: a quasi-identifier, sensitive, or to keep? */
+extern bool label_settles(Oid relid, AttrNumber attnum);
+
+/* The same, here or below a view. */
 extern bool label_answers(Oid relid, AttrNumber attnum);
 
 /*
- * Raises check_violation if one of these columns, or what it stands for in the
- * relations below a view, is labelled as an identifier and may not be one.
+ * Raises check_violation if one of these columns, or what it stands for below a view or in a child,
+ * is labelled as an identifier and may not be one; of kept columns: or is computed from one.
  */
-extern void labels_refuse_identifiers(Oid relid, const SourceColumn *columns, int n);
+extern void labels_refuse_identifiers(Oid relid, const SourceColumn *columns, int n, bool kept);
 
 #endif

@@ -70,14 +70,14 @@ refuse_labelled(Run *run)
 					 errhint("%s", nearest_hint(&nearest,
 												"Name columns of keep or quasi_identifiers, or nothing."))));
 	}
-	labels_refuse_identifiers(source->relid, source->qis, source->nqis);
-	labels_refuse_identifiers(source->relid, source->kept, source->nkept);
+	labels_refuse_identifiers(source->relid, source->qis, source->nqis, false);
+	labels_refuse_identifiers(source->relid, source->kept, source->nkept, true);
 }
 
 /* ---- keys, and what quasi-identifiers are computed from ---- */
 
-/* A key of a table that references another one, or that another one references. */
-static bool
+/* A key of a table that references another one, or that another one references; a label settles that it is nobody's. */
+static OriginFound
 is_in_foreign_key(Oid relid, AttrNumber attnum, void *arg)
 {
 	static const char *query =
@@ -85,23 +85,30 @@ is_in_foreign_key(Oid relid, AttrNumber attnum, void *arg)
 		" (conrelid = $1 AND $2 = ANY (conkey) OR confrelid = $1 AND $2 = ANY (confkey))";
 	Oid types[2] = {OIDOID, INT2OID};
 	Datum values[2] = {ObjectIdGetDatum(relid), Int16GetDatum(attnum)};
-	int nest = catalog_path_begin();
-	bool found = gate_ask(query, 2, types, values, NULL, true, 1) > 0;
+	int nest;
+	bool found;
 
+	if (label_settles(relid, attnum))
+		return ORIGIN_SETTLED;
+	nest = catalog_path_begin();
+	found = gate_ask(query, 2, types, values, NULL, true, 1) > 0;
 	catalog_path_end(nest);
-	return found;
+	return found ? ORIGIN_HERE : ORIGIN_BELOW;
 }
 
 /* A reader who knows a person's key, or finds it in the other table, knows whose row it is. */
 static void
 refuse_keys(const Source *source, const SourceColumn *column, AttrNumber attnum)
 {
-	if (label_answers(source->relid, attnum) ||
-		!column_origins(source->relid, attnum, is_in_foreign_key, NULL))
+	bool copied = column_origins(source->relid, attnum, ORIGINS_COPIED, is_in_foreign_key, NULL);
+
+	if (!copied && !column_origins(source->relid, attnum, ORIGINS_COMPUTED, is_in_foreign_key, NULL))
 		return;
 	ereport(
 		ERROR,
-		(errcode(ERRCODE_CHECK_VIOLATION), errmsg("kept column \"%s\" is a key", column->name),
+		(errcode(ERRCODE_CHECK_VIOLATION),
+		 copied ? errmsg("kept column \"%s\" is a key", column->name)
+				: errmsg("kept column \"%s\" is computed from a key", column->name),
 		 errdetail(
 			 "It references a key of another table, or another table references it: anybody who knows the key, or may read that table, knows whose the row is."),
 		 errhint("%s", kept_way_out(&column, 1,
@@ -115,17 +122,17 @@ typedef struct Makings
 	List *attnums;
 } Makings;
 
-static bool
+static OriginFound
 note_making(Oid relid, AttrNumber attnum, void *arg)
 {
 	Makings *makings = arg;
 
 	makings->relids = lappend_oid(makings->relids, relid);
 	makings->attnums = lappend_int(makings->attnums, attnum);
-	return false;
+	return ORIGIN_BELOW;
 }
 
-static bool
+static OriginFound
 is_making(Oid relid, AttrNumber attnum, void *arg)
 {
 	const Makings *makings = arg;
@@ -133,8 +140,8 @@ is_making(Oid relid, AttrNumber attnum, void *arg)
 
 	forboth (r, makings->relids, a, makings->attnums)
 		if (lfirst_oid(r) == relid && lfirst_int(a) == attnum)
-			return true;
-	return false;
+			return ORIGIN_HERE;
+	return ORIGIN_BELOW;
 }
 
 static void
@@ -142,10 +149,10 @@ refuse_computed(const Source *source, const SourceColumn *column, AttrNumber att
 {
 	Makings makings = {0};
 
-	(void) column_makings(source->relid, attnum, note_making, &makings);
+	(void) column_origins(source->relid, attnum, ORIGINS_ALL, note_making, &makings);
 	for (int q = 0; q < source->nqis; q++)
-		if (column_makings(source->relid, get_attnum(source->relid, source->qis[q].name), is_making,
-						   &makings))
+		if (column_origins(source->relid, get_attnum(source->relid, source->qis[q].name), ORIGINS_ALL,
+						   is_making, &makings))
 			ereport(
 				ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
