@@ -2,13 +2,9 @@
  * telling_columns.c: what do kept columns tell of what a release hides?
  *
  * A copy of a quasi-identifier, or a finer value of it, undoes its suppression; so does whatever is beside
- * a masked column and goes with it.  And kept columns that name nobody alone may do so together.
+ * a masked column and goes with it.  And kept columns that name nobody alone, or tell nothing, may do so together.
  *
- * All of it is counted in a sample of the rows as they are written (all rows of small tables).  One column
- * determines another when rows that agree in the one agree in the other: each row is compared with the
- * others that have its value, so that values of a single row, which would determine anything, count for
- * nothing, and what is expected by chance is taken off (Goodman and Kruskal's tau, "Measures of association
- * for cross classifications", 1954, with the row itself left out).
+ * All of it is counted in a sample of the rows as they are written (all rows of small tables).
  */
 #include "compat.h"
 #include "rows/verify.h"
@@ -22,30 +18,24 @@
 #include "catalog/pg_type.h"
 #include "common/pg_prng.h"
 #include "lib/stringinfo.h"
-#include "port/pg_bitutils.h"
 #include "utils/date.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-/* Rows that are remembered, further ones of which something is hidden, and numbers of all of them. */
+/* Rows that are remembered, further ones of which something is hidden; and numbers of all of them, unless a row has so many. */
 #define MOST_ROWS 20000
 #define MOST_HIDDEN 5000
 #define MOST_NUMBERS (1 << 21)
-
-/* From so many rows with a value on a column is judged, as in identifying_columns.c. */
-#define LEAST_ROWS 10
-
-/* One column determines another in this share of the rows, and by chance once in e^14, a million. */
-#define DETERMINES 0.9
-#define CERTAIN 14.0
+#define FEWEST_ROWS 1000
 
 /* Kept columns of which groups are tried: those with the most values. */
 #define MOST_GROUPED 16
 #define MOST_TOLD 10
 
-#define NOTHING PG_UINT32_MAX
+/* Rows that are compared to find groups that tell of a quasi-identifier; pairs come first. */
+#define MOST_COMPARED (1 << 25)
 
 /* Places among a row's numbers, after a code for each quasi-identifier: */
 #define HIDDEN 0 /* bits of the quasi-identifiers that its class does not show */
@@ -60,24 +50,16 @@ struct TellsLook
 	int nqis;
 	int nkept;
 	int width; /* numbers of a row */
-	uint32 *
-		numbers; /* [most + MOST_HIDDEN][width]: codes, HIDDEN and PERSON, hashes as published and in the source */
+	/* [most + most_hidden][width]: codes, HIDDEN and PERSON, hashes as published and in the source */
+	uint32 *numbers;
 	int64 most;
+	int64 most_hidden;
 	int64 rows;        /* noted */
-	int64 rows_hidden; /* of those that are not among the first `most`, with something hidden */
+	int64 rows_hidden; /* of those that were not drawn for the first `most`, with something hidden */
 	pg_prng_state random;
 	const KanonCell *cells; /* of the class at hand */
 	uint64 hidden;          /* its quasi-identifiers that are not shown */
 };
-
-/* A column of the sample: each row's value as a number below `distinct`, and the rows in the order of it. */
-typedef struct Attribute
-{
-	uint32 *id; /* [n]; NOTHING: left out */
-	uint32 distinct;
-	uint32 *order; /* [start[distinct]] */
-	uint32 *start; /* [distinct + 1] */
-} Attribute;
 
 /* ---- while rows are written ---- */
 
@@ -104,7 +86,8 @@ tells_begin(const Source *source, const RowTypes *types, Border *border)
 	look->nqis = source->nqis;
 	look->nkept = source->nkept;
 	look->width = source->nqis + BEFORE_KEPT + 2 * source->nkept;
-	look->most = Min(MOST_ROWS, MOST_NUMBERS / look->width - MOST_HIDDEN);
+	look->most = Max(Min(MOST_ROWS, MOST_NUMBERS / look->width), FEWEST_ROWS);
+	look->most_hidden = look->most / (MOST_ROWS / MOST_HIDDEN);
 	pg_prng_seed(&look->random, 1);
 	return look;
 }
@@ -128,7 +111,7 @@ value_number(Oid type, Datum value, bool isnull)
 	bool byval;
 
 	if (isnull)
-		return NOTHING;
+		return NO_VALUE;
 	get_typlenbyval(type, &length, &byval);
 	return (byval ? (uint32) kanon_mix((uint64) value) : datum_image_hash(value, byval, length)) & ~1U;
 }
@@ -143,20 +126,32 @@ given_number(const SourceColumn *column, Datum value, bool isnull)
 	return (uint32) kanon_mix((uint64) (DatumGetTimestamp(value) / USECS_PER_DAY)) & ~1U;
 }
 
+/* Reservoir sampling: a place for the row, or -1. */
+static int64
+place_for(pg_prng_state *random, int64 rows, int64 most)
+{
+	int64 place = rows < most ? rows : (int64) pg_prng_uint64_range(random, 0, (uint64) rows);
+
+	return place < most ? place : -1;
+}
+
 void
 tells_note(TellsLook *look, uint32 type, const Datum *given, const Datum *shown, const bool *given_nulls,
 		   const bool *shown_nulls, uint32 person)
 {
-	int64 place = look->rows++;
+	int64 place = place_for(&look->random, look->rows++, look->most);
 	uint32 *row;
 
-	/* reservoir sampling */
-	if (place >= look->most)
-		place = (int64) pg_prng_uint64_range(&look->random, 0, (uint64) place);
-	if (place >= look->most)
+	if (place < 0 && look->hidden != 0)
+	{
+		place = place_for(&look->random, look->rows_hidden++, look->most_hidden);
+		place += place < 0 ? 0 : look->most;
+	}
+	if (place < 0)
 		return;
 	if (look->numbers == NULL)
-		look->numbers = MemoryContextAlloc(look->context, sizeof(uint32) * (Size) look->most * look->width);
+		look->numbers = MemoryContextAlloc(look->context, sizeof(uint32) * look->width *
+															  (Size) (look->most + look->most_hidden));
 	row = look->numbers + place * look->width;
 	for (int q = 0; q < look->nqis; q++)
 	{
@@ -164,7 +159,7 @@ tells_note(TellsLook *look, uint32 type, const Datum *given, const Datum *shown,
 
 		*row++ = look->types != NULL              ? look->types->grouped[q].code[type]
 				 : cell->show == KANON_SHOW_VALUE ? cell->code
-												  : NOTHING;
+												  : NO_VALUE;
 	}
 	row[HIDDEN] = (uint32) look->hidden;
 	row[HIDDEN + 1] = (uint32) (look->hidden >> 32);
@@ -180,159 +175,55 @@ tells_note(TellsLook *look, uint32 type, const Datum *given, const Datum *shown,
 	}
 }
 
-/* ---- columns of the sample ---- */
+/* ---- the sample ---- */
 
-static int
-compare_numbers(const void *a, const void *b)
+/* All of it, while the answer is looked for. */
+typedef struct Sample
 {
-	uint32 left = *(const uint32 *) a, right = *(const uint32 *) b;
-
-	return left < right ? -1 : left > right;
-}
-
-static Attribute
-attribute(const TellsLook *look, int64 n, int place)
-{
-	Attribute a = {.id = palloc(sizeof(uint32) * n), .order = palloc(sizeof(uint32) * n)};
-	uint32 *sorted = palloc(sizeof(uint32) * n);
-	uint32 *next;
-	int64 values = 0;
-
-	for (int64 i = 0; i < n; i++)
-		if (look->numbers[i * look->width + place] != NOTHING)
-			sorted[values++] = look->numbers[i * look->width + place];
-	qsort(sorted, values, sizeof(uint32), compare_numbers);
-	for (int64 i = 0; i < values; i++)
-		if (i == 0 || sorted[i] != sorted[a.distinct - 1])
-			sorted[a.distinct++] = sorted[i];
-	a.start = palloc0(sizeof(uint32) * (a.distinct + 2));
-	for (int64 i = 0; i < n; i++)
-	{
-		uint32 number = look->numbers[i * look->width + place];
-		const uint32 *found =
-			number == NOTHING ? NULL : bsearch(&number, sorted, a.distinct, sizeof(uint32), compare_numbers);
-
-		a.id[i] = found == NULL ? NOTHING : (uint32) (found - sorted);
-		if (found != NULL)
-			a.start[a.id[i] + 2]++;
-	}
-	for (uint32 v = 2; v <= a.distinct; v++)
-		a.start[v] += a.start[v - 1];
-	next = a.start + 1;
-	for (int64 i = 0; i < n; i++)
-		if (a.id[i] != NOTHING)
-			a.order[next[a.id[i]]++] = (uint32) i;
-	pfree(sorted);
-	return a;
-}
-
-typedef struct Determined
-{
-	bool all;    /* in nearly all rows */
-	bool hidden; /* in nearly all of those in which the other is not shown */
-} Determined;
-
-/* Does a determine b?  hidden (or NULL): rows in which b is not shown. */
-static Determined
-determines(const Attribute *a, const Attribute *b, const bool *hidden)
-{
-	uint32 *count = palloc0(sizeof(uint32) * Max(b->distinct, 1));  /* in the group at hand */
-	double *of_all = palloc0(sizeof(double) * Max(b->distinct, 1)); /* rows that have companions */
-	double rows = 0, groups = 0, right = 0, by_chance = 0;
-	double hidden_rows = 0, hidden_right = 0;
-	Determined found = {false, false};
-
-	for (uint32 v = 0; v < a->distinct; v++)
-	{
-		const uint32 *member = a->order + a->start[v], *end = a->order + a->start[v + 1];
-		double r = 0;
-
-		for (const uint32 *i = member; i < end; i++)
-			if (b->id[*i] != NOTHING)
-			{
-				count[b->id[*i]]++;
-				r++;
-			}
-		for (const uint32 *i = member; i < end && r >= 2; i++)
-			if (b->id[*i] != NOTHING)
-			{
-				double agree = (count[b->id[*i]] - 1) / (r - 1);
-
-				of_all[b->id[*i]]++;
-				right += agree;
-				rows++;
-				if (hidden != NULL && hidden[*i])
-				{
-					hidden_right += agree;
-					hidden_rows++;
-				}
-			}
-		groups += r >= 2;
-		for (const uint32 *i = member; i < end; i++)
-			if (b->id[*i] != NOTHING)
-				count[b->id[*i]] = 0;
-	}
-	for (uint32 v = 0; v < b->distinct && rows >= 2; v++)
-		by_chance += of_all[v] * (of_all[v] - 1) / (rows * (rows - 1));
-	pfree(count);
-	pfree(of_all);
-	/* (a column that hardly varies cannot be told from one that is told) */
-	if (rows < LEAST_ROWS || by_chance >= 1)
-		return found;
-	by_chance = Max(by_chance, 1 / rows);
-	found.all = right / rows >= by_chance + DETERMINES * (1 - by_chance) &&
-				(rows - groups) * -log(by_chance) >= CERTAIN;
-	found.hidden = hidden_rows >= LEAST_ROWS &&
-				   hidden_right / hidden_rows >= by_chance + DETERMINES * (1 - by_chance) &&
-				   hidden_rows / 2 * -log(by_chance) >= CERTAIN;
-	return found;
-}
+	TellsLook *look;
+	int64 n;    /* rows */
+	int64 more; /* with the further ones of which something is hidden */
+	Attribute *kept;
+	Attribute *qis;
+	bool **hidden;      /* [qis][more] not shown */
+	uint64 some_hidden; /* the quasi-identifiers that some row does not show */
+	uint64 *tells;      /* [kept] the quasi-identifiers that a column alone tells */
+	double tries;       /* the logarithm of how many groups and quasi-identifiers there are */
+	int64 compared;
+} Sample;
 
 /* ---- kept columns together ---- */
 
-/* A combination of values that rows have, and whether two persons, or rows of nobody, share it. */
-typedef struct Combination
-{
-	uint64 values;
-	uint32 rows;
-	uint32 person;
-	bool shared;
-} Combination;
-
-/* The share of all rows in which these columns have values that no other row (or person) has together. */
+/* The share of all rows that have values in these columns that no other row (or person) has together. */
 static double
-own_together(const TellsLook *look, int64 n, const Attribute *const *columns, int ncolumns)
+own_together(const TellsLook *look, int64 n, const Attribute *columns)
 {
-	uint64 size = pg_nextpower2_64((uint64) n * 2);
-	Combination *table = palloc0(sizeof(Combination) * size);
 	double share = (double) look->rows / (double) n, shared = 0;
 
-	for (int64 i = 0; i < n; i++)
+	for (uint32 v = 0; v < columns->distinct; v++)
 	{
-		uint32 person = look->numbers[i * look->width + look->nqis + PERSON];
-		uint64 values = 1;
-		uint64 at;
+		int64 rows = 0;
+		uint32 first = KEPT_NOBODY;
+		bool others = false;
 
-		for (int c = 0; c < ncolumns; c++)
-			values = kanon_mix(values ^ ((uint64) columns[c]->id[i] + 1) << c);
-		values |= 1;
-		at = values & (size - 1);
-		while (table[at].values != 0 && table[at].values != values)
-			at = (at + 1) & (size - 1);
-		table[at].shared = table[at].values != 0 &&
-						   (table[at].shared || person == KEPT_NOBODY || person != table[at].person);
-		table[at].values = values;
-		table[at].person = person;
-		table[at].rows++;
+		for (uint32 at = columns->start[v]; at < columns->start[v + 1]; at++)
+		{
+			uint32 person = look->numbers[(Size) columns->order[at] * look->width + look->nqis + PERSON];
+
+			/* (the rows after the sample are there for what they hide) */
+			if (columns->order[at] >= n)
+				continue;
+			others = others || (rows > 0 && (person == KEPT_NOBODY || person != first));
+			first = person;
+			rows++;
+		}
+		/*
+		 * A row that shares a combination with one other row meets that row in the sample once in `share` times;
+		 * a combination of three rows of the sample is shared by many.
+		 */
+		if (others)
+			shared += rows * (rows > 2 ? 1 : share);
 	}
-	/*
-	 * The rows are a sample.  A row that shares a combination with one other row meets that row in the sample once in
-	 * `share` times; a combination of three rows of the sample is shared by many.
-	 */
-	for (uint64 at = 0; at < size; at++)
-		if (table[at].shared)
-			shared += table[at].rows * (table[at].rows > 2 ? 1 : share);
-	pfree(table);
 	return 1 - Min(shared / (double) n, 1);
 }
 
@@ -374,6 +265,27 @@ tell_group(TellsLook *look, const int *columns, int n, double own)
 	remember(look, &told->together, names_of(look, columns, n, false));
 }
 
+static void
+tell_group_of(TellsLook *look, const int *columns, int n, const SourceColumn *qi)
+{
+	KeptTold *told = look->source->told;
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&names, "%s%s", i > 0 ? " with " : "", look->source->kept[columns[i]].name);
+	if (list_length(told->tells) < MOST_TOLD)
+		ereport(
+			NOTICE,
+			(errmsg("kept columns %s together tell of \"%s\", a quasi-identifier",
+					names_of(look, columns, n, true), qi->name),
+			 errdetail(
+				 "Nearly all rows that agree in all of them agree in the quasi-identifier, which some rows hide."),
+			 errhint(
+				 "Leave one of them out or mask it. If readers may know them, name them in allow_identifying.")));
+	remember(look, &told->tells, psprintf("%s: %s", names.data, qi->name));
+}
+
 /* Can readers know what is published of a column, so that what it tells is told? */
 static bool
 is_known(const SourceColumn *column)
@@ -404,44 +316,88 @@ grouped_columns(const TellsLook *look, const Attribute *kept, int *columns)
 	return n;
 }
 
-static bool
-try_group(TellsLook *look, int64 n, const Attribute *kept, const int *columns, int ncolumns)
+/* What has been told of a group. */
+typedef struct GroupTold
 {
+	bool identify;
+	uint64 tells; /* of these quasi-identifiers */
+} GroupTold;
+
+/* The quasi-identifiers of which hidden values follow from the columns together, told now or `before`. */
+static uint64
+tell_together(Sample *sample, const Attribute *values, const int *columns, int n, uint64 before)
+{
+	const TellsLook *look = sample->look;
+	uint64 tells = before;
+
+	for (int q = 0; q < look->nqis && sample->compared < MOST_COMPARED; q++)
+	{
+		Determined there;
+
+		if ((sample->some_hidden & ~tells & UINT64CONST(1) << q) == 0)
+			continue;
+		there = determines(values, &sample->qis[q], sample->hidden[q], BY_CHANCE + sample->tries);
+		sample->compared += sample->more;
+		if (!there.hidden && !there.all)
+			continue;
+		tell_group_of(sample->look, columns, n, &look->source->qis[q]);
+		tells |= UINT64CONST(1) << q;
+	}
+	return tells;
+}
+
+static GroupTold
+try_group(Sample *sample, const int *columns, int ncolumns, uint64 before)
+{
+	TellsLook *look = sample->look;
 	const Attribute *of[KANON_SUBSET_MOST];
+	GroupTold told = {.tells = before};
 	double combinations = 1, own;
+	bool may_identify, may_tell = sample->compared < MOST_COMPARED && (sample->some_hidden & ~before) != 0;
+	Attribute values;
 
 	for (int c = 0; c < ncolumns; c++)
 	{
-		of[c] = &kept[columns[c]];
+		of[c] = &sample->kept[columns[c]];
 		combinations *= of[c]->distinct + 1.0;
 	}
 	/* (rows of one person may share them) */
-	if (look->numbers[look->nqis + PERSON] == KEPT_NOBODY && combinations < KANON_IDENTIFYING * (double) n)
-		return false;
+	may_identify = look->numbers[look->nqis + PERSON] != KEPT_NOBODY ||
+				   combinations >= KANON_IDENTIFYING * (double) sample->n;
+	if (!may_identify && !may_tell)
+		return told;
 	CHECK_FOR_INTERRUPTS();
-	own = own_together(look, n, of, ncolumns);
-	if (own < KANON_IDENTIFYING)
-		return false;
-	tell_group(look, columns, ncolumns, own);
-	return true;
+	values = attributes_together(of, ncolumns, sample->more);
+	own = may_identify ? own_together(look, sample->n, &values) : 0;
+	told.identify = own >= KANON_IDENTIFYING;
+	if (told.identify)
+		tell_group(look, columns, ncolumns, own);
+	else if (may_tell)
+		told.tells = tell_together(sample, &values, columns, ncolumns, before);
+	attribute_forget(&values);
+	return told;
 }
 
 /* Pairs, then threes of which no pair was told. */
 static void
-try_groups(TellsLook *look, int64 n, const Attribute *kept)
+try_groups(Sample *sample)
 {
 	int columns[MOST_GROUPED];
-	bool told[MOST_GROUPED][MOST_GROUPED] = {0};
-	int m = grouped_columns(look, kept, columns);
+	GroupTold told[MOST_GROUPED][MOST_GROUPED] = {0};
+	int m = grouped_columns(sample->look, sample->kept, columns);
+	const uint64 *alone = sample->tells;
 
+	sample->tries = log(m * (m - 1) / 2.0 * (1 + (m - 2) / 3.0) * sample->look->nqis);
 	for (int i = 0; i < m; i++)
 		for (int j = i + 1; j < m; j++)
-			told[i][j] = try_group(look, n, kept, (int[]){columns[i], columns[j]}, 2);
+			told[i][j] =
+				try_group(sample, (int[]){columns[i], columns[j]}, 2, alone[columns[i]] | alone[columns[j]]);
 	for (int i = 0; i < m; i++)
 		for (int j = i + 1; j < m; j++)
-			for (int l = j + 1; l < m && !told[i][j]; l++)
-				if (!told[i][l] && !told[j][l])
-					(void) try_group(look, n, kept, (int[]){columns[i], columns[j], columns[l]}, 3);
+			for (int l = j + 1; l < m && !told[i][j].identify; l++)
+				if (!told[i][l].identify && !told[j][l].identify)
+					(void) try_group(sample, (int[]){columns[i], columns[j], columns[l]}, 3,
+									 told[i][j].tells | told[i][l].tells | told[j][l].tells);
 }
 
 /* ---- the answer ---- */
@@ -469,47 +425,67 @@ refuse(const SourceColumn *column, const SourceColumn *qi)
 		 errhint("%s", kept_way_out(&column, 1, "Leave it out, or name it as a quasi-identifier."))));
 }
 
-/* Rows in which a quasi-identifier is not shown; how many. */
-static int64
-find_hidden(const TellsLook *look, int64 n, int q, bool *hidden)
+/* Codes of the quasi-identifiers, and the rows in which each is not shown. */
+static void
+look_at_quasi_identifiers(Sample *sample)
 {
-	int64 found = 0;
+	const TellsLook *look = sample->look;
 
-	for (int64 i = 0; i < n; i++)
+	sample->qis = palloc(sizeof(Attribute) * look->nqis);
+	sample->hidden = palloc(sizeof(bool *) * look->nqis);
+	for (int q = 0; q < look->nqis; q++)
 	{
-		hidden[i] = (look->numbers[i * look->width + look->nqis + HIDDEN + q / 32] >> q % 32 & 1) != 0;
-		found += hidden[i];
+		bool *hidden = sample->hidden[q] = palloc(sizeof(bool) * sample->more);
+
+		sample->qis[q] = attribute_of(look->numbers + q, look->width, sample->more);
+		for (int64 i = 0; i < sample->more; i++)
+		{
+			hidden[i] = (look->numbers[i * look->width + look->nqis + HIDDEN + q / 32] >> q % 32 & 1) != 0;
+			if (hidden[i])
+				sample->some_hidden |= UINT64CONST(1) << q;
+		}
+		CHECK_FOR_INTERRUPTS();
 	}
-	return found;
+}
+
+static int64
+count_hidden(const Sample *sample, int q)
+{
+	int64 n = 0;
+
+	for (int64 i = 0; i < sample->more; i++)
+		n += sample->hidden[q][i];
+	return n;
 }
 
 static void
-compare_with_quasi_identifiers(TellsLook *look, int64 n, const SourceColumn *column, const Attribute *kept)
+compare_with_quasi_identifiers(Sample *sample, int c)
 {
-	bool *hidden = palloc(sizeof(bool) * n);
+	TellsLook *look = sample->look;
+	const SourceColumn *column = &look->source->kept[c];
+	const Attribute *kept = &sample->kept[c];
 
 	for (int q = 0; q < look->nqis; q++)
 	{
 		const SourceColumn *qi = &look->source->qis[q];
-		Attribute of = attribute(look, n, q);
-		int64 nhidden = find_hidden(look, n, q, hidden);
-		Determined there = determines(kept, &of, hidden), back = determines(&of, kept, NULL);
+		const Attribute *of = &sample->qis[q];
+		Determined there = determines(kept, of, sample->hidden[q], BY_CHANCE);
+		Determined back = determines(of, kept, NULL, BY_CHANCE);
 
 		CHECK_FOR_INTERRUPTS();
 		/* what is hidden of types that are made up is not known: it is what it is elsewhere */
 		if (look->types == NULL)
-			there.hidden = there.all && nhidden >= LEAST_ROWS;
+			there.hidden = there.all && count_hidden(sample, q) >= LEAST_JUDGED;
 		if (column->mask == NULL && (there.hidden || (there.all && back.all)))
 			refuse(column, qi);
 		if ((there.all && back.all) || (is_known(column) && (there.all || there.hidden)))
+		{
 			tell(look, column, qi->name, "a quasi-identifier");
-		else if (column->mask == NULL && back.all && nhidden > 0)
+			sample->tells[c] |= UINT64CONST(1) << q;
+		}
+		else if (column->mask == NULL && back.all && (sample->some_hidden >> q & 1) != 0)
 			tell(look, column, qi->name, "a quasi-identifier that determines it");
-		pfree(of.id);
-		pfree(of.order);
-		pfree(of.start);
 	}
-	pfree(hidden);
 }
 
 /* What is beside a masked column and goes with it undoes the mask. */
@@ -524,11 +500,32 @@ compare_with_masked(TellsLook *look, int64 n, const SourceColumn *column, const 
 		if (masked->mask == NULL || masked->mask->kind == MASK_CONSTANT || masked == column)
 			continue;
 		CHECK_FOR_INTERRUPTS();
-		of = attribute(look, n, look->nqis + BEFORE_KEPT + look->nkept + i);
-		if (determines(kept, &of, NULL).all ||
-			(masked->mask->kind == MASK_SHIFT && determines(&of, kept, NULL).all))
+		of = attribute_of(look->numbers + look->nqis + BEFORE_KEPT + look->nkept + i, look->width, n);
+		if (determines(kept, &of, NULL, BY_CHANCE).all ||
+			(masked->mask->kind == MASK_SHIFT && determines(&of, kept, NULL, BY_CHANCE).all))
 			tell(look, column, masked->name, "which is masked");
 	}
+}
+
+static void
+find_what_tells(Sample *sample)
+{
+	TellsLook *look = sample->look;
+	const SourceColumn *kept = look->source->kept;
+
+	sample->kept = palloc(sizeof(Attribute) * look->nkept);
+	sample->tells = palloc0(sizeof(uint64) * look->nkept);
+	look_at_quasi_identifiers(sample);
+	for (int i = 0; i < look->nkept; i++)
+		sample->kept[i] =
+			attribute_of(look->numbers + look->nqis + BEFORE_KEPT + i, look->width, sample->more);
+	for (int i = 0; i < look->nkept; i++)
+		if (is_looked_at(&kept[i]))
+			compare_with_quasi_identifiers(sample, i);
+	for (int i = 0; i < look->nkept; i++)
+		if (is_looked_at(&kept[i]) && kept[i].mask == NULL)
+			compare_with_masked(look, sample->more, &kept[i], &sample->kept[i]);
+	try_groups(sample);
 }
 
 void
@@ -536,21 +533,10 @@ tells_end(TellsLook *look)
 {
 	MemoryContext old = MemoryContextSwitchTo(look->context);
 	int64 n = Min(look->rows, look->most);
-	int64 more = n + Min(look->rows_hidden, MOST_HIDDEN);
-	Attribute *kept = palloc0(sizeof(Attribute) * look->nkept);
+	Sample sample = {.look = look, .n = n, .more = n + Min(look->rows_hidden, look->most_hidden)};
 
-	if (n >= LEAST_ROWS)
-	{
-		for (int i = 0; i < look->nkept; i++)
-			kept[i] = attribute(look, more, look->nqis + BEFORE_KEPT + i);
-		for (int i = 0; i < look->nkept; i++)
-			if (is_looked_at(&look->source->kept[i]))
-				compare_with_quasi_identifiers(look, more, &look->source->kept[i], &kept[i]);
-		for (int i = 0; i < look->nkept; i++)
-			if (is_looked_at(&look->source->kept[i]) && look->source->kept[i].mask == NULL)
-				compare_with_masked(look, more, &look->source->kept[i], &kept[i]);
-		try_groups(look, n, kept);
-	}
+	if (n >= LEAST_JUDGED)
+		find_what_tells(&sample);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(look->context);
 }

@@ -109,6 +109,44 @@ extern char *kept_way_out(const SourceColumn *const *columns, int n, const char 
 /* Raises check_violation with the columns in which nearly every row, or person, has a value of its own. */
 extern void kept_end(KeptLook *look);
 
+/* ---- determining.c: does one column of a sample determine another? ---- */
+
+/* The number of a row without a value. */
+#define NO_VALUE PG_UINT32_MAX
+
+/* From so many rows with a value on a column is judged, as in identifying_columns.c. */
+#define LEAST_JUDGED 10
+
+/* By chance once in e^14, a million, something is found that is not there. */
+#define BY_CHANCE 14.0
+
+/* A column of the sample: each row's value as a number below `distinct`, and the rows in the order of it. */
+typedef struct Attribute
+{
+	uint32 *id; /* [n]; NO_VALUE: left out */
+	uint32 distinct;
+	uint32 *order; /* [start[distinct]] */
+	uint32 *start; /* [distinct + 1] */
+} Attribute;
+
+typedef struct Determined
+{
+	bool all;    /* in nearly all rows */
+	bool hidden; /* in nearly all of those in which the other is not shown */
+} Determined;
+
+/* From numbers that stand for values, one in each `width`. */
+extern Attribute attribute_of(const uint32 *numbers, int width, int64 n);
+
+/* Columns as one: rows that agree in all of them, no value like any other, have one number. */
+extern Attribute attributes_together(const Attribute *const *columns, int ncolumns, int64 n);
+
+extern void attribute_forget(Attribute *a);
+
+/* Does a determine b?  hidden (or NULL): rows in which b is not shown; by chance once in e^by_chance_once. */
+extern Determined determines(const Attribute *a, const Attribute *b, const bool *hidden,
+							 double by_chance_once);
+
 /* ---- telling_columns.c: what do kept columns tell of what a release hides? ---- */
 
 /* What was found, for the record of the run: lists of char *, in the order in which it was told. */
