@@ -8,7 +8,8 @@
 #   make install    install it there; make installcheck tests a running server
 #   make dist       the archive that PGXN wants, of what is committed
 #
-# Parts of check: check-core, check-regress [REGRESS=…], check-isolation
+# Parts of check: check-layers (the rooms' order and READMEs), check-limits (lengths of files and functions,
+# parameters, fields), check-format, check-words, check-core, check-regress [REGRESS=…], check-isolation
 # [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-page (what axe-core says of the pages), check-faults (a build in which
 # things are broken on purpose), check-docs [DOCS=README.md] (runs what the pages
 # show), check-oracle [CASES=… SEED=…] (every figure again, from the rows
