@@ -691,19 +691,17 @@ sets_end(void **state)
 static KanonStatus
 solve_rowless(void *arg)
 {
-	glp_prob *lp = glp_create_prob();
+	LinearProgram *lp = arg;
 	KanonStatus status;
 
-	glp_set_obj_dir(lp, GLP_MIN);
-	glp_add_cols(lp, 2);
+	lp_add_columns(lp, 2);
 	for (int j = 1; j <= 2; j++)
 	{
-		glp_set_col_bnds(lp, j, GLP_DB, -j, 5);
-		glp_set_obj_coef(lp, j, j == 1 ? 3 : -2);
+		lp_bound_column(lp, j, -j, 5);
+		lp_set_cost(lp, j, j == 1 ? 3 : -2);
 	}
-	status = glpk_relax(arg, lp, GLP_PRIMAL);
-	assert_true(glp_get_obj_val(lp) == 3 * -1 - 2 * 5);
-	glp_delete_prob(lp);
+	status = lp_relax(lp, LP_PRIMAL);
+	assert_true(lp_cost(lp) == 3 * -1 - 2 * 5);
 	return status;
 }
 
@@ -712,13 +710,13 @@ static void
 no_rows(void **state)
 {
 	Host host;
-	GlpkGuard guard = {0};
+	LinearProgram lp = {0};
 	KanonPace pace;
 
 	(void) state;
 	host_init(&host);
 	pace = kanon_pace_at_once(&host.env, "test");
-	assert_int_equal(glpk_guarded(&guard, &pace, solve_rowless, &guard), KANON_OK);
+	assert_int_equal(lp_run(&lp, &pace, solve_rowless, &lp), KANON_OK);
 	assert_int_equal(host.blocks, 0);
 }
 

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "freeform/freeform_work.h"
-#include "pattern/program/glpk.h"
+#include "util/linear_program.h"
 
 /* Sets of k rows that there may be; most of them are passed over unseen. */
 #define MOST_SETS 1e8
@@ -34,7 +34,6 @@
 #define MOST_AT_ONCE 200
 
 #ifdef HAVE_GLPK
-#include <glpk.h>
 #include <limits.h>
 
 /* Prices a record this close are the same: GLPK is no more exact. */
@@ -46,7 +45,7 @@
 typedef struct Mip
 {
 	KanonScratch scratch;
-	GlpkGuard guard;
+	LinearProgram lp;
 	FreeformWork *work;
 	KanonPace pace;
 	uint32_t ntypes;
@@ -63,7 +62,6 @@ typedef struct Mip
 	double bound;
 	double root; /* the bound before branching */
 	int64_t nodes;
-	glp_prob *lp;
 } Mip;
 
 static bool
@@ -194,17 +192,16 @@ load_rows(Mip *mip)
 {
 	double k = mip->work->k;
 
-	glp_set_obj_dir(mip->lp, GLP_MIN);
-	glp_add_rows(mip->lp, (int) mip->ntypes);
+	lp_add_rows(&mip->lp, (int) mip->ntypes);
 	for (uint32_t t = 0; t < mip->ntypes; t++)
-		glp_set_row_bnds(mip->lp, (int) t + 1, GLP_FX, k * mip->rows[t], k * mip->rows[t]);
+		lp_bound_row(&mip->lp, (int) t + 1, k * mip->rows[t], k * mip->rows[t]);
 }
 
 /* A set of types, ascending, as a column. */
 static void
 load_set(Mip *mip, const uint32_t *set, double cost, bool whole)
 {
-	int column = glp_add_cols(mip->lp, 1);
+	int column = lp_add_columns(&mip->lp, 1);
 	int n = 0;
 
 	for (uint32_t x = 0; x < mip->work->k; x++)
@@ -215,11 +212,11 @@ load_set(Mip *mip, const uint32_t *set, double cost, bool whole)
 			mip->ind[++n] = (int) set[x] + 1;
 			mip->val[n] = 1;
 		}
-	glp_set_mat_col(mip->lp, column, n, mip->ind, mip->val);
-	glp_set_obj_coef(mip->lp, column, cost);
-	glp_set_col_bnds(mip->lp, column, GLP_LO, 0, 0);
+	lp_set_column(&mip->lp, column, n, mip->ind, mip->val);
+	lp_set_cost(&mip->lp, column, cost);
+	lp_bound_column(&mip->lp, column, 0, INFINITY);
 	if (whole)
-		glp_set_col_kind(mip->lp, column, GLP_IV);
+		lp_set_whole(&mip->lp, column);
 }
 
 /* The sets that were found last. */
@@ -249,51 +246,46 @@ note_best(Mip *mip)
 
 	mip->nbest = 0;
 	for (size_t x = 0; x < mip->sets.n; x++)
-		for (int copy = (int) floor(glp_mip_col_val(mip->lp, (int) x + 1) + 0.5);
+		for (int copy = (int) floor(lp_whole_value(&mip->lp, (int) x + 1) + 0.5);
 			 copy > 0 && mip->nbest < mip->work->n; copy--)
 			memcpy(mip->best + (size_t) mip->nbest++ * mip->work->k,
 				   mip->sets.set + (size_t) mip->sets.found[x].slot * mip->work->k, width);
 }
 
 static void
-on_tree(glp_tree *tree, void *info)
+on_tree(void *arg, LpEvent event)
 {
-	Mip *mip = info;
-	int node = glp_ios_best_node(tree);
-	int total;
+	Mip *mip = arg;
 
-	glp_ios_tree_size(tree, NULL, NULL, &total);
-	mip->nodes = total;
+	mip->nodes = mip->lp.nodes;
 	kanon_pace_gap(&mip->pace, mip->root, mip->bound, mip->upper);
 	if (kanon_step(&mip->pace, KANON_STEPS / 8))
-		mip->guard.cancelled = true;
-	if (glp_ios_reason(tree) == GLP_IBINGO && glp_mip_obj_val(mip->lp) < mip->upper)
+		mip->lp.cancelled = true;
+	if (event == LP_SOLUTION && lp_whole_cost(&mip->lp) < mip->upper)
 	{
-		mip->upper = glp_mip_obj_val(mip->lp);
+		mip->upper = lp_whole_cost(&mip->lp);
 		mip->found = true;
 		note_best(mip);
 	}
-	if (node != 0)
-		mip->bound = fmax(mip->bound, fmin(mip->upper, glp_ios_node_bound(tree, node)));
-	if (glpk_is_spent(&mip->guard) || mip->guard.cancelled || mip->pace.late || is_enough(mip))
-		glp_ios_terminate(tree);
+	mip->bound = fmax(mip->bound, fmin(mip->upper, mip->lp.bound));
+	if (lp_is_spent(&mip->lp) || mip->lp.cancelled || mip->pace.late || is_enough(mip))
+		lp_stop(&mip->lp);
 }
 
 static KanonStatus
 branch(Mip *mip)
 {
-	glp_iocp parm;
 	bool complete;
 	KanonStatus status;
 
-	glp_init_iocp(&parm);
-	parm.gmi_cuts = GLP_ON;
-	parm.mir_cuts = GLP_ON;
-	parm.br_tech = GLP_BR_PCH;
-	parm.cb_func = on_tree;
-	parm.cb_info = mip;
 	mip->root = mip->bound;
-	status = glpk_branch(&mip->guard, mip->lp, &parm, &complete);
+	status = lp_branch(&mip->lp,
+					   &(LpSearch){.branching = LP_BY_PSEUDO_COSTS,
+								   .gomory = true,
+								   .rounding_cuts = true,
+								   .at = on_tree,
+								   .arg = mip},
+					   &complete);
 	if (complete && status == KANON_OK && !mip->sets.cut)
 		mip->bound = fmax(mip->bound, mip->upper - LEFT_OUT * (1 + mip->upper));
 	return status;
@@ -335,14 +327,14 @@ relax(Mip *mip)
 		double value;
 
 		load_found(mip, false);
-		status = glpk_relax(&mip->guard, mip->lp, GLP_PRIMAL);
+		status = lp_relax(&mip->lp, LP_PRIMAL);
 		if (status != KANON_OK || mip->pace.late)
 			return status;
-		if (glpk_is_spent(&mip->guard))
+		if (lp_is_spent(&mip->lp))
 			return KANON_NO_MEMORY;
 		for (uint32_t t = 0; t < mip->ntypes; t++)
-			sets->price[t] = glp_get_row_dual(mip->lp, (int) t + 1);
-		value = glp_get_obj_val(mip->lp);
+			sets->price[t] = lp_price(&mip->lp, (int) t + 1);
+		value = lp_cost(&mip->lp);
 		sets->limit = -CLOSE / 2;
 		status = freeform_sets_find(sets);
 		/* each of the n records may be as much cheaper */
@@ -362,8 +354,7 @@ solve(void *arg)
 	FreeformSets *sets = &mip->sets;
 	KanonStatus status;
 
-	mip->lp = glp_create_prob();
-	mip->guard.fine = 1e-9;
+	mip->lp.fine = 1e-9;
 	load_rows(mip);
 	load_start(mip);
 	status = relax(mip);
@@ -375,15 +366,15 @@ solve(void *arg)
 	status = freeform_sets_find(sets);
 	if (status != KANON_OK || sets->late)
 		return status;
-	glp_erase_prob(mip->lp);
+	lp_clear(&mip->lp);
 	load_rows(mip);
 	load_found(mip, true);
-	mip->guard.fine = 0;
-	status = glpk_relax(&mip->guard, mip->lp, GLP_PRIMAL);
+	mip->lp.fine = 0;
+	status = lp_relax(&mip->lp, LP_PRIMAL);
 	if (status != KANON_OK || mip->pace.late)
 		return status;
 	/* where not all of them found room, those that did may make no graph: hungarian's stands, and the bound */
-	return glp_get_status(mip->lp) == GLP_OPT ? branch(mip) : KANON_OK;
+	return lp_is_feasible(&mip->lp) ? branch(mip) : KANON_OK;
 }
 
 /* The records of the solution; the matches of a type go to its rows in turn. */
@@ -449,9 +440,9 @@ freeform_mip(FreeformWork *work, KanonFreeformGraph *graph)
 		mip.upper = work_cost(&mip);
 		mip.bound = 0;
 		kanon_pace_open(&mip.pace, "mip");
-		status = glpk_guarded(&mip.guard, &mip.pace, solve, &mip);
+		status = lp_run(&mip.lp, &mip.pace, solve, &mip);
 		if (status == KANON_BROKEN)
-			snprintf(work->detail, work->detail_size, "GLPK: %s", mip.guard.text);
+			snprintf(work->detail, work->detail_size, "GLPK: %s", mip.lp.text);
 	}
 	/* otherwise what hungarian has left in the work stands */
 	if (status == KANON_OK && mip.found)

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "known/known.h"
-#include "pattern/program/glpk.h"
+#include "util/linear_program.h"
 
 /* Combinations of row types that the program begins with, at most: each is a row of it. */
 #define MOST_COVERS 20000
@@ -42,8 +42,7 @@ typedef struct Program
 	KanonPace pace;
 	KanonScratch scratch;
 	KanonShownCells cells;
-	GlpkGuard guard;
-	glp_prob *lp;
+	LinearProgram lp;
 	FoundRare *found; /* [nfound] since the last solution */
 	size_t nfound, room;
 	bool each;     /* of each row type that has it; else of one */
@@ -110,7 +109,6 @@ cell(const Program *p, uint32_t type, int c)
 static void
 add_cells(Program *p)
 {
-	glp_set_obj_dir(p->lp, GLP_MIN);
 	for (uint32_t i = 0; i < p->problem->ntypes; i++)
 		for (int c = 0; c < p->problem->ncolumns; c++)
 		{
@@ -118,21 +116,22 @@ add_cells(Program *p)
 
 			if (kanon_cells_is_blank(&p->cells, i, c))
 				continue;
-			column = glp_add_cols(p->lp, 1);
-			glp_set_col_kind(p->lp, column, GLP_BV);
-			glp_set_obj_coef(p->lp, column, p->problem->columns[c].weight * (double) p->problem->rows[i]);
+			column = lp_add_columns(&p->lp, 1);
+			lp_bound_column(&p->lp, column, 0, 1);
+			lp_set_whole(&p->lp, column);
+			lp_set_cost(&p->lp, column, p->problem->columns[c].weight * (double) p->problem->rows[i]);
 			p->column[(size_t) i * (size_t) p->problem->ncolumns + (size_t) c] = column;
 		}
 }
 
-/* A row of n entries: at least, or at most. */
+/* A row of n entries. */
 static void
-add_row(Program *p, int n, int kind, double by)
+add_row(Program *p, int n, double low, double high)
 {
-	int row = glp_add_rows(p->lp, 1);
+	int row = lp_add_rows(&p->lp, 1);
 
-	glp_set_row_bnds(p->lp, row, kind, by, by);
-	glp_set_mat_row(p->lp, row, n, p->ind, p->val);
+	lp_bound_row(&p->lp, row, low, high);
+	lp_set_row(&p->lp, row, n, p->ind, p->val);
 }
 
 /* The cells of a combination, from the n-th entry on. */
@@ -150,9 +149,9 @@ put_cells(Program *p, uint32_t type, const KanonListedSet *set, int n)
 static int
 add_share(Program *p)
 {
-	int column = glp_add_cols(p->lp, 1);
+	int column = lp_add_columns(&p->lp, 1);
 
-	glp_set_col_bnds(p->lp, column, GLP_DB, 0, 1);
+	lp_bound_column(&p->lp, column, 0, 1);
 	return column;
 }
 
@@ -175,7 +174,7 @@ has_it(const Program *p, const FoundRare *found, uint32_t other)
 static void
 add_choice(Program *p, const FoundRare *found, int64_t k)
 {
-	int any = add_share(p), sum = glp_add_rows(p->lp, 1), members = 0;
+	int any = add_share(p), sum = lp_add_rows(&p->lp, 1), members = 0;
 	int *ind = p->ind + p->problem->ncolumns + 3;
 	double *val = p->val + p->problem->ncolumns + 3;
 
@@ -190,21 +189,21 @@ add_choice(Program *p, const FoundRare *found, int64_t k)
 		val[members] = (double) p->problem->rows[i];
 		p->ind[1] = shows;
 		p->val[1] = 1;
-		add_row(p, put_cells(p, i, &found->set, 1), GLP_LO, 1);
+		add_row(p, put_cells(p, i, &found->set, 1), 1, INFINITY);
 		p->val[2] = 1;
 		for (int c = 0; c < found->set.ncolumns; c++)
 		{
 			p->ind[2] = cell(p, i, found->set.column[c]);
-			add_row(p, 2, GLP_UP, 1);
+			add_row(p, 2, -INFINITY, 1);
 		}
 		p->ind[2] = any;
 		p->val[2] = -1;
-		add_row(p, 2, GLP_UP, 0);
+		add_row(p, 2, -INFINITY, 0);
 	}
 	ind[++members] = any;
 	val[members] = -(double) k;
-	glp_set_row_bnds(p->lp, sum, GLP_LO, 0, 0);
-	glp_set_mat_row(p->lp, sum, members, ind, val);
+	lp_bound_row(&p->lp, sum, 0, INFINITY);
+	lp_set_row(&p->lp, sum, members, ind, val);
 }
 
 static void
@@ -218,7 +217,7 @@ add_found(Program *p, bool first)
 		for (int c = 0; c < found->set.ncolumns; c++)
 			kanon_add(&columns, found->set.column[c]);
 		if (first)
-			add_row(p, put_cells(p, found->type, &found->set, 0), GLP_LO, 1);
+			add_row(p, put_cells(p, found->type, &found->set, 0), 1, INFINITY);
 		else
 			add_choice(p, found, kanon_known_k(p->known, columns));
 	}
@@ -233,19 +232,17 @@ is_enough(const Program *p)
 }
 
 static void
-on_tree(glp_tree *tree, void *info)
+on_tree(void *arg, LpEvent event)
 {
-	Program *p = info;
-	int node = glp_ios_best_node(tree);
+	Program *p = arg;
 
 	if (kanon_step(&p->pace, KANON_STEPS / 8))
-		p->guard.cancelled = true;
-	if (node != 0)
-		p->bound = fmax(p->bound, fmin(p->upper, glp_ios_node_bound(tree, node)));
-	if (glp_ios_reason(tree) == GLP_ISELECT)
+		p->lp.cancelled = true;
+	p->bound = fmax(p->bound, fmin(p->upper, p->lp.bound));
+	if (event == LP_SELECT)
 		p->nodes++;
-	if (glpk_is_spent(&p->guard) || p->guard.cancelled || p->pace.late || is_enough(p))
-		glp_ios_terminate(tree);
+	if (lp_is_spent(&p->lp) || p->lp.cancelled || p->pace.late || is_enough(p))
+		lp_stop(&p->lp);
 }
 
 /* The cells of GLPK's solution. */
@@ -259,7 +256,7 @@ take_cells(Program *p)
 
 			if (column == 0)
 				continue;
-			if (glp_mip_col_val(p->lp, column) > 0.5)
+			if (lp_whole_value(&p->lp, column) > 0.5)
 				kanon_cells_blank(&p->cells, i, c);
 			else
 				kanon_cells_show(&p->cells, i, c);
@@ -270,25 +267,20 @@ take_cells(Program *p)
 static KanonStatus
 solve_program(Program *p, bool *found)
 {
-	glp_iocp parm;
+	const LpSearch search = {
+		.rounding_cuts = true, .cover_cuts = true, .same = LP_SAME, .at = on_tree, .arg = p};
 	bool complete;
-	KanonStatus status = glpk_relax(&p->guard, p->lp, GLP_PRIMAL);
+	KanonStatus status = lp_relax(&p->lp, LP_PRIMAL);
 
 	*found = false;
 	if (status != KANON_OK || p->pace.late)
 		return status;
-	p->bound = fmax(p->bound, fmin(p->upper, glp_get_obj_val(p->lp) - CLOSE * (1 + p->upper)));
-	glp_init_iocp(&parm);
-	parm.mir_cuts = GLP_ON;
-	parm.cov_cuts = GLP_ON;
-	parm.tol_obj = GLPK_SAME;
-	parm.cb_func = on_tree;
-	parm.cb_info = p;
-	status = glpk_branch(&p->guard, p->lp, &parm, &complete);
-	if (status != KANON_OK || !complete || glp_mip_status(p->lp) != GLP_OPT)
+	p->bound = fmax(p->bound, fmin(p->upper, lp_cost(&p->lp) - CLOSE * (1 + p->upper)));
+	status = lp_branch(&p->lp, &search, &complete);
+	if (status != KANON_OK || !complete || !lp_found(&p->lp))
 		return status;
-	p->bound = fmax(p->bound, fmin(p->upper, glp_mip_obj_val(p->lp) - CLOSE * (1 + p->upper)));
-	*found = glp_mip_obj_val(p->lp) < p->upper - CLOSE * (1 + p->upper);
+	p->bound = fmax(p->bound, fmin(p->upper, lp_whole_cost(&p->lp) - CLOSE * (1 + p->upper)));
+	*found = lp_whole_cost(&p->lp) < p->upper - CLOSE * (1 + p->upper);
 	if (*found)
 		take_cells(p);
 	else
@@ -302,7 +294,6 @@ solve(void *arg)
 	Program *p = arg;
 	bool found = true;
 
-	p->lp = glp_create_prob();
 	add_cells(p);
 	add_found(p, true);
 	for (;;)
@@ -317,7 +308,7 @@ solve(void *arg)
 		if (p->nfound == 0)
 		{
 			p->better = true;
-			p->upper = p->bound = glp_mip_obj_val(p->lp);
+			p->upper = p->bound = lp_whole_cost(&p->lp);
 			return KANON_OK;
 		}
 		add_found(p, false);
@@ -372,9 +363,9 @@ kanon_solve_known_ilp(const KanonProblem *problem, KanonRelease *release, KanonR
 		status = KANON_TOO_LARGE;
 	}
 	if (status == KANON_OK)
-		status = glpk_guarded(&p.guard, &p.pace, solve, &p);
+		status = lp_run(&p.lp, &p.pace, solve, &p);
 	if (status == KANON_BROKEN)
-		snprintf(report->detail, sizeof(report->detail), "GLPK: %s", p.guard.text);
+		snprintf(report->detail, sizeof(report->detail), "GLPK: %s", p.lp.text);
 	if (status == KANON_OK && p.better)
 		status = take_better(&p, release, report);
 	report->lower_bound = p.bound;

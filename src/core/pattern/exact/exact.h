@@ -248,7 +248,6 @@ extern KanonStatus ilp_solve_privacy(const KanonProblem *problem, const KanonIns
  */
 
 #ifdef HAVE_GLPK
-#include <glpk.h>
 
 /* Entries of the matrix, at most. */
 #define ILP_PRIVACY_ENTRIES ((size_t) 20 * 1000 * 1000)
@@ -256,7 +255,6 @@ extern KanonStatus ilp_solve_privacy(const KanonProblem *problem, const KanonIns
 /* A row or column of the model. */
 typedef struct IlpLine
 {
-	int type; /* GLP_LO, … */
 	double low;
 	double high;
 	double cost; /* of a column */
@@ -272,7 +270,7 @@ typedef struct IlpLines
 
 typedef struct IlpPrivacy
 {
-	GlpkGuard guard;
+	LinearProgram lp;
 	const KanonProblem *problem;
 	const KanonInstances *instances;
 	KanonPace *pace;

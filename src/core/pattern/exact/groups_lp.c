@@ -13,13 +13,12 @@
 #include <string.h>
 
 #include "pattern/exact/exact.h"
-#include "pattern/program/glpk.h"
+#include "util/linear_program.h"
 #include "util/sort.h"
 
 #ifdef HAVE_GLPK
 
-/* What GLPK takes at least, and for a column or row: measured, on the safe side. */
-#define GLPK_BYTES ((size_t) 2 << 20)
+/* What GLPK takes for a column or row: measured, on the safe side. */
 #define COLUMN_BYTES ((size_t) 1000)
 
 /* Rounds of odd sets that may raise nothing. */
@@ -27,9 +26,8 @@
 
 typedef struct Run
 {
-	GlpkGuard guard;
+	LinearProgram lp;
 	Groups *g;
-	glp_prob *lp;
 	size_t ncols; /* groups that are there */
 	size_t nsets; /* odd sets that are there */
 	int *ind;
@@ -53,12 +51,8 @@ static KanonStatus
 memory_left(const Run *run)
 {
 	const Groups *g = run->g;
-	size_t bytes = GLPK_BYTES + COLUMN_BYTES * (g->ngroups + g->odd.n + g->ntypes);
 
-	if (g->env->foreign == 0 || bytes <= g->env->foreign / 2)
-		return KANON_OK;
-	g->env->refused = bytes;
-	return KANON_NO_MEMORY;
+	return lp_room(g->env, g->ngroups + g->odd.n + g->ntypes, COLUMN_BYTES);
 }
 
 /* The groups that are not there. */
@@ -72,7 +66,7 @@ add_columns(Run *run)
 		return KANON_NO_MEMORY;
 	if (run->ncols == g->ngroups)
 		return KANON_OK;
-	at = glp_add_cols(run->lp, (int) (g->ngroups - run->ncols));
+	at = lp_add_columns(&run->lp, (int) (g->ngroups - run->ncols));
 	for (; run->ncols < g->ngroups; run->ncols++, at++)
 	{
 		const Group *group = &g->group[run->ncols];
@@ -99,9 +93,9 @@ add_columns(Run *run)
 				run->ind[++n] = odd[i] + (int) g->ntypes + 1;
 				run->val[n] = 1;
 			}
-		glp_set_mat_col(run->lp, at, n, run->ind, run->val);
-		glp_set_obj_coef(run->lp, at, group->cost + groups_nudge(g, group));
-		glp_set_col_bnds(run->lp, at, GLP_LO, 0, 0);
+		lp_set_column(&run->lp, at, n, run->ind, run->val);
+		lp_set_cost(&run->lp, at, group->cost + groups_nudge(g, group));
+		lp_bound_column(&run->lp, at, 0, INFINITY);
 		if (kanon_step(&g->pace, 100))
 			return KANON_CANCELLED;
 	}
@@ -119,7 +113,7 @@ add_sets(Run *run)
 		return KANON_OK;
 	if (!row_room(run) || memory_left(run) != KANON_OK)
 		return KANON_NO_MEMORY;
-	at = glp_add_rows(run->lp, (int) (g->odd.n - run->nsets));
+	at = lp_add_rows(&run->lp, (int) (g->odd.n - run->nsets));
 	for (; run->nsets < g->odd.n; run->nsets++, at++)
 	{
 		size_t from = run->nsets == 0 ? 0 : g->odd.end.v[run->nsets - 1];
@@ -140,8 +134,8 @@ add_sets(Run *run)
 				run->val[n] = 1;
 			}
 		}
-		glp_set_mat_row(run->lp, at, n, run->ind, run->val);
-		glp_set_row_bnds(run->lp, at, GLP_LO, 1, 0);
+		lp_set_row(&run->lp, at, n, run->ind, run->val);
+		lp_bound_row(&run->lp, at, 1, INFINITY);
 		if (kanon_step(&g->pace, 4 * (uint64_t) run->ncols))
 			return KANON_CANCELLED;
 	}
@@ -156,11 +150,10 @@ load(Run *run)
 
 	run->ncols = 0;
 	run->nsets = 0;
-	run->lp = glp_create_prob();
-	glp_set_obj_dir(run->lp, GLP_MIN);
-	glp_add_rows(run->lp, (int) g->ntypes);
+	lp_clear(&run->lp);
+	lp_add_rows(&run->lp, (int) g->ntypes);
 	for (uint32_t i = 0; i < g->ntypes; i++)
-		glp_set_row_bnds(run->lp, (int) i + 1, GLP_FX, (double) g->rows[i], (double) g->rows[i]);
+		lp_bound_row(&run->lp, (int) i + 1, (double) g->rows[i], (double) g->rows[i]);
 	return add_columns(run);
 }
 
@@ -183,11 +176,11 @@ start(Run *run)
 	{
 		const Group *group = &g->group[e];
 
-		glp_set_col_stat(run->lp, (int) e + 1, GLP_NL);
+		lp_start_column(&run->lp, (int) e + 1, LP_LOW);
 		if (group->n == 2 && group->type[0] == group->type[1])
-			glp_set_col_stat(run->lp, (int) e + 1, GLP_BS);
+			lp_start_column(&run->lp, (int) e + 1, LP_BASIC);
 		else if (group->n == 1 && g->rows[group->type[0]] == 1)
-			glp_set_col_stat(run->lp, (int) e + 1, GLP_BS);
+			lp_start_column(&run->lp, (int) e + 1, LP_BASIC);
 		else if (group->n == 2)
 			order[n++] = (KanonKeyed){group->cost, (uint32_t) e};
 	}
@@ -203,11 +196,11 @@ start(Run *run)
 		left[a]--;
 		left[b]--;
 		/* of two rows of their own one stays where it is, for nothing, that there is a basis */
-		glp_set_col_stat(run->lp, (int) order[i].item + 1, GLP_BS);
-		glp_set_col_stat(run->lp, (int) (g->rows[a] > 1 ? b : a) + 1, GLP_NL);
+		lp_start_column(&run->lp, (int) order[i].item + 1, LP_BASIC);
+		lp_start_column(&run->lp, (int) (g->rows[a] > 1 ? b : a) + 1, LP_LOW);
 	}
 	for (uint32_t i = 0; i < g->ntypes; i++)
-		glp_set_row_stat(run->lp, (int) i + 1, GLP_NS);
+		lp_start_row(&run->lp, (int) i + 1, LP_FIXED);
 	kanon_drop(&g->scratch, order);
 	kanon_drop(&g->scratch, left);
 	return KANON_OK;
@@ -220,11 +213,11 @@ read_solution(Run *run)
 	Groups *g = run->g;
 
 	for (size_t e = 0; e < g->ngroups; e++)
-		g->used[e] = glp_get_col_prim(run->lp, (int) e + 1);
+		g->used[e] = lp_value(&run->lp, (int) e + 1);
 	for (uint32_t i = 0; i < g->ntypes; i++)
-		g->price[i] = glp_get_row_dual(run->lp, (int) i + 1);
+		g->price[i] = lp_price(&run->lp, (int) i + 1);
 	for (size_t s = 0; s < g->odd.n; s++)
-		g->weight[s] = fmax(0, glp_get_row_dual(run->lp, (int) (g->ntypes + s) + 1));
+		g->weight[s] = fmax(0, lp_price(&run->lp, (int) (g->ntypes + s) + 1));
 }
 
 /*
@@ -271,18 +264,17 @@ is_whole(const Groups *g)
 }
 
 static void
-on_tree(glp_tree *tree, void *info)
+on_tree(void *arg, LpEvent event)
 {
-	Run *run = info;
+	Run *run = arg;
 	Groups *g = run->g;
-	int total;
 
-	glp_ios_tree_size(tree, NULL, NULL, &total);
-	g->nodes = total;
+	(void) event;
+	g->nodes = run->lp.nodes;
 	if (kanon_step(&g->pace, KANON_STEPS / 8))
-		run->guard.cancelled = true;
-	if (glpk_is_spent(&run->guard) || run->guard.cancelled || g->pace.late)
-		glp_ios_terminate(tree);
+		run->lp.cancelled = true;
+	if (lp_is_spent(&run->lp) || run->lp.cancelled || g->pace.late)
+		lp_stop(&run->lp);
 }
 
 /* The best partition of the groups that are there; *complete: there is no better one. */
@@ -290,22 +282,17 @@ static KanonStatus
 branch(Run *run, bool *complete)
 {
 	Groups *g = run->g;
-	glp_iocp parm;
 	KanonStatus status;
 
-	glp_init_iocp(&parm);
-	parm.tol_obj = GLPK_SAME;
-	parm.cb_func = on_tree;
-	parm.cb_info = run;
 	for (size_t e = 0; e < g->ngroups; e++)
-		glp_set_col_kind(run->lp, (int) e + 1, GLP_IV);
-	status = glpk_branch(&run->guard, run->lp, &parm, complete);
+		lp_set_whole(&run->lp, (int) e + 1);
+	status = lp_branch(&run->lp, &(LpSearch){.same = LP_SAME, .at = on_tree, .arg = run}, complete);
 	if (status != KANON_OK)
 		return status;
-	if (glp_mip_status(run->lp) == GLP_OPT || glp_mip_status(run->lp) == GLP_FEAS)
+	if (lp_found(&run->lp))
 	{
 		for (size_t e = 0; e < g->ngroups; e++)
-			g->used[e] = glp_mip_col_val(run->lp, (int) e + 1);
+			g->used[e] = lp_whole_value(&run->lp, (int) e + 1);
 		status = groups_take(g);
 	}
 	return status;
@@ -327,7 +314,7 @@ finish(Run *run)
 	gap = g->cutoff - g->bound + GROUPS_EPS;
 	if (status != KANON_OK || g->pace.late || gap <= 0)
 		return status;
-	glp_delete_prob(run->lp);
+	lp_clear(&run->lp);
 	status = groups_begin(g);
 	if (status == KANON_OK)
 		status = groups_price(g, gap, &added);
@@ -340,7 +327,7 @@ finish(Run *run)
 	if (status == KANON_OK)
 		status = start(run);
 	if (status == KANON_OK)
-		status = glpk_relax(&run->guard, run->lp, GLP_PRIMAL);
+		status = lp_relax(&run->lp, LP_PRIMAL);
 	if (status != KANON_OK || g->pace.late)
 		return status;
 	status = branch(run, &complete);
@@ -358,12 +345,12 @@ stop_nudging(Run *run)
 	g->nudge = 0;
 	g->nudged = 0;
 	for (size_t e = 0; e < g->ngroups; e++)
-		glp_set_obj_coef(run->lp, (int) e + 1, g->group[e].cost);
+		lp_set_cost(&run->lp, (int) e + 1, g->group[e].cost);
 }
 
 /* The linear program over all groups, within the odd sets that are there. */
 static KanonStatus
-relax(Run *run, int method)
+relax(Run *run, LpMethod method)
 {
 	Groups *g = run->g;
 	size_t added = 1;
@@ -371,7 +358,7 @@ relax(Run *run, int method)
 
 	while (status == KANON_OK && added > 0)
 	{
-		status = glpk_relax(&run->guard, run->lp, method);
+		status = lp_relax(&run->lp, method);
 		if (status != KANON_OK || g->pace.late)
 			return status;
 		read_solution(run);
@@ -381,7 +368,7 @@ relax(Run *run, int method)
 			return status;
 		if (status == KANON_OK)
 			status = add_columns(run);
-		method = GLP_PRIMAL;
+		method = LP_PRIMAL;
 	}
 	if (status == KANON_OK)
 		g->bound = fmax(g->bound, proven(run));
@@ -397,7 +384,7 @@ static KanonStatus
 tighten(Run *run, bool *done)
 {
 	Groups *g = run->g;
-	int method = GLP_PRIMAL;
+	LpMethod method = LP_PRIMAL;
 	int idle = 0;
 	double raised = -INFINITY;
 	size_t added = 1;
@@ -420,14 +407,14 @@ tighten(Run *run, bool *done)
 				g->bound = g->best.cost;
 			return status;
 		}
-		idle = glp_get_obj_val(run->lp) > raised + GROUPS_EPS ? 0 : idle + 1;
-		raised = fmax(raised, glp_get_obj_val(run->lp));
+		idle = lp_cost(&run->lp) > raised + GROUPS_EPS ? 0 : idle + 1;
+		raised = fmax(raised, lp_cost(&run->lp));
 		status = groups_odd_find(g, &added);
 		if (status == KANON_OK)
 			status = add_sets(run);
 		if (status != KANON_OK)
 			return status;
-		method = GLP_DUALP;
+		method = LP_DUAL;
 	}
 	return KANON_OK;
 }
@@ -462,10 +449,10 @@ solve(void *arg)
 KanonStatus
 groups_program(Groups *g)
 {
-	Run run = {.g = g, .guard = {.fine = GROUPS_GLPK}};
-	KanonStatus status = glpk_guarded(&run.guard, &g->pace, solve, &run);
+	Run run = {.g = g, .lp = {.fine = GROUPS_GLPK}};
+	KanonStatus status = lp_run(&run.lp, &g->pace, solve, &run);
 
-	snprintf(g->text, sizeof(g->text), "GLPK: %.100s", run.guard.text);
+	snprintf(g->text, sizeof(g->text), "GLPK: %.100s", run.lp.text);
 	return status;
 }
 

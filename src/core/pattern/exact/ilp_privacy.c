@@ -20,45 +20,42 @@
 /* ---- GLPK ---- */
 
 static void
-load(const IlpPrivacy *model, glp_prob *lp)
+load(const IlpPrivacy *model, LinearProgram *lp)
 {
-	glp_set_obj_dir(lp, GLP_MIN);
-	glp_add_rows(lp, (int) model->rows.n);
-	glp_add_cols(lp, (int) model->columns.n);
+	lp_add_rows(lp, (int) model->rows.n);
+	lp_add_columns(lp, (int) model->columns.n);
 	for (int i = 1; i <= (int) model->rows.n; i++)
-		glp_set_row_bnds(lp, i, model->rows.v[i].type, model->rows.v[i].low, model->rows.v[i].high);
+		lp_bound_row(lp, i, model->rows.v[i].low, model->rows.v[i].high);
 	for (int j = 1; j <= (int) model->columns.n; j++)
 	{
 		const IlpLine *column = &model->columns.v[j];
 
-		glp_set_col_bnds(lp, j, GLP_DB, 0, column->high);
-		glp_set_obj_coef(lp, j, column->cost);
-		glp_set_col_kind(lp, j, column->whole ? GLP_IV : GLP_CV);
+		lp_bound_column(lp, j, 0, column->high);
+		lp_set_cost(lp, j, column->cost);
+		if (column->whole)
+			lp_set_whole(lp, j);
 	}
-	glp_load_matrix(lp, (int) model->nentries, model->entry_row, model->entry_column, model->entry);
+	lp_load(lp, model->nentries, model->entry_row, model->entry_column, model->entry);
 }
 
 static void
-on_tree(glp_tree *tree, void *info)
+on_tree(void *arg, LpEvent event)
 {
-	IlpPrivacy *model = info;
-	glp_prob *lp = glp_ios_get_prob(tree);
+	IlpPrivacy *model = arg;
+	LinearProgram *lp = &model->lp;
 	double best = model->cutoff;
-	int node = glp_ios_best_node(tree);
-	int total;
 
-	glp_ios_tree_size(tree, NULL, NULL, &total);
-	model->nodes = total;
-	if (node != 0)
-		model->bound = fmax(model->bound, glp_ios_node_bound(tree, node));
-	if (glp_mip_status(lp) == GLP_FEAS)
-		best = fmin(best, glp_mip_obj_val(lp));
+	(void) event;
+	model->nodes = lp->nodes;
+	model->bound = fmax(model->bound, lp->bound);
+	if (lp_found(lp))
+		best = fmin(best, lp_whole_cost(lp));
 	kanon_pace_gap(model->pace, model->root, model->bound, best);
 	if (kanon_step(model->pace, KANON_STEPS / 8))
-		model->guard.cancelled = true;
-	if (glpk_is_spent(&model->guard) || model->guard.cancelled || model->pace->late ||
-		(model->max_nodes > 0 && total >= model->max_nodes))
-		glp_ios_terminate(tree);
+		lp->cancelled = true;
+	if (lp_is_spent(lp) || lp->cancelled || model->pace->late ||
+		(model->max_nodes > 0 && lp->nodes >= model->max_nodes))
+		lp_stop(lp);
 }
 
 /* What runs inside the frame of the jump: calls to GLPK only. */
@@ -67,35 +64,33 @@ run_glpk(void *arg)
 {
 	IlpPrivacy *model = arg;
 	size_t npairs = model->instances->start[model->instances->n] + model->problem->ntypes;
-	glp_prob *lp = glp_create_prob();
+	LinearProgram *lp = &model->lp;
 	KanonStatus status;
-	glp_iocp parm;
 
 	load(model, lp);
-	status = glpk_relax(&model->guard, lp, GLP_DUALP);
+	status = lp_relax(lp, LP_DUAL);
 	if (status != KANON_OK || model->pace->late)
 		return status;
-	if (glp_get_status(lp) == GLP_NOFEAS)
+	if (!lp_is_feasible(lp))
 	{
 		model->complete = true;
 		return KANON_OK;
 	}
-	model->root = model->bound = glp_get_obj_val(lp);
-	glp_init_iocp(&parm);
-	parm.br_tech = GLP_BR_PCH;
-	parm.bt_tech = GLP_BT_BLB;
-	parm.tol_obj = GLPK_SAME;
-	parm.gmi_cuts = GLP_ON;
-	parm.mir_cuts = GLP_ON;
-	parm.mip_gap = model->problem->gap;
-	parm.cb_func = on_tree;
-	parm.cb_info = model;
-	status = glpk_branch(&model->guard, lp, &parm, &model->complete);
+	model->root = model->bound = lp_cost(lp);
+	status = lp_branch(lp,
+					   &(LpSearch){.branching = LP_BY_PSEUDO_COSTS,
+								   .gomory = true,
+								   .rounding_cuts = true,
+								   .same = LP_SAME,
+								   .gap = model->problem->gap,
+								   .at = on_tree,
+								   .arg = model},
+					   &model->complete);
 	if (status != KANON_OK)
 		return status;
-	model->found = glp_mip_status(lp) == GLP_OPT || glp_mip_status(lp) == GLP_FEAS;
+	model->found = lp_found(lp);
 	for (size_t p = 0; p < npairs && model->found; p++)
-		model->solution[p] = (int64_t) rint(glp_mip_col_val(lp, model->first_x + (int) p));
+		model->solution[p] = (int64_t) rint(lp_whole_value(lp, model->first_x + (int) p));
 	return KANON_OK;
 }
 
@@ -193,9 +188,9 @@ ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, 
 		status = KANON_TOO_LARGE;
 	if (status == KANON_OK && !pace.late)
 	{
-		status = glpk_guarded(&model.guard, &pace, run_glpk, &model);
+		status = lp_run(&model.lp, &pace, run_glpk, &model);
 		if (status == KANON_BROKEN)
-			snprintf(report->detail, sizeof(report->detail), "GLPK: %s", model.guard.text);
+			snprintf(report->detail, sizeof(report->detail), "GLPK: %s", model.lp.text);
 	}
 	*nodes += model.nodes;
 	if (status == KANON_OK)

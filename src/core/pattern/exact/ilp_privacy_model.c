@@ -41,24 +41,24 @@
 #ifdef HAVE_GLPK
 
 static int
-add_line(IlpPrivacy *model, IlpLines *lines, int type, double low, double high)
+add_line(IlpPrivacy *model, IlpLines *lines, double low, double high)
 {
 	if (!KANON_GROW(&model->memory, &lines->room, lines->n + 2, KANON_ARRAY(lines->v)))
 		return 1;
-	lines->v[++lines->n] = (IlpLine){type, low, high, 0, false};
+	lines->v[++lines->n] = (IlpLine){low, high, 0, false};
 	return (int) lines->n;
 }
 
 static int
-add_row(IlpPrivacy *model, int type, double bound)
+add_row(IlpPrivacy *model, double low, double high)
 {
-	return add_line(model, &model->rows, type, bound, bound);
+	return add_line(model, &model->rows, low, high);
 }
 
 static int
 add_column(IlpPrivacy *model, double most, bool whole)
 {
-	int column = add_line(model, &model->columns, GLP_DB, 0, most);
+	int column = add_line(model, &model->columns, 0, most);
 
 	if (!model->memory.failed)
 		model->columns.v[column].whole = whole;
@@ -81,7 +81,7 @@ put(IlpPrivacy *model, int row, int column, double value)
 static void
 link_member(IlpPrivacy *model, uint32_t place, int column)
 {
-	int row = add_row(model, GLP_UP, 0);
+	int row = add_row(model, -INFINITY, 0);
 
 	put(model, row, model->x + (int) place, 1);
 	put(model, row, column, -(double) model->problem->rows[model->types[place]]);
@@ -141,7 +141,7 @@ count_different(IlpPrivacy *model, int column, uint32_t from, uint32_t to, int r
 	for (uint32_t next; from < to; from = next)
 	{
 		int there = add_column(model, 1, false);
-		int bound = add_row(model, GLP_UP, 0);
+		int bound = add_row(model, -INFINITY, 0);
 
 		next = run_end(&sorting, model->order, from, to);
 		put(model, bound, there, 1);
@@ -170,7 +170,7 @@ add_distinct(IlpPrivacy *model, const KanonPrivacyRule *rule, int u)
 	sort_members(model, rule->joined, rule->column, -1);
 	for (uint32_t from = 0, to; from < model->n; from = to)
 	{
-		int enough = add_row(model, GLP_LO, 0);
+		int enough = add_row(model, 0, INFINITY);
 		int open = u;
 
 		to = run_end(&group, model->order, from, model->n);
@@ -188,7 +188,7 @@ add_distinct(IlpPrivacy *model, const KanonPrivacyRule *rule, int u)
 static void
 add_subject(IlpPrivacy *model, const KanonPrivacyRule *rule, int u)
 {
-	int enough = add_row(model, GLP_LO, 0);
+	int enough = add_row(model, 0, INFINITY);
 
 	sort_members(model, 0, rule->column, -1);
 	count_different(model, rule->column, 0, model->n, enough, 1);
@@ -242,7 +242,7 @@ add_row_shares(IlpPrivacy *model, const KanonPrivacyRule *rule, uint32_t from, u
 		next = run_end(&value, model->order, at, to);
 		if (rule->listed != NULL && !rule->listed[code[model->types[model->order[at]]]])
 			continue;
-		row = add_row(model, GLP_UP, 0);
+		row = add_row(model, -INFINITY, 0);
 		for (uint32_t j = from; j < to; j++)
 			put(model, row, model->x + (int) model->order[j], j >= at && j < next ? b - a : -a);
 	}
@@ -269,7 +269,7 @@ add_person_shares(IlpPrivacy *model, const KanonPrivacyRule *rule, int person, u
 		next = run_end(&value, model->order, at, to);
 		if (rule->listed != NULL && !rule->listed[code[model->types[model->order[at]]]])
 			continue;
-		row = add_row(model, GLP_UP, 0);
+		row = add_row(model, -INFINITY, 0);
 		for (int z = first; z < end; z++)
 			put(model, row, z, -a);
 		for (uint32_t j = at, same; j < next; j = same)
@@ -328,7 +328,7 @@ add_class(IlpPrivacy *model, const uint32_t *types, uint32_t n, int x, bool few)
 		link_member(model, j, u);
 	if (!few)
 	{
-		int enough = add_row(model, GLP_LO, 0);
+		int enough = add_row(model, 0, INFINITY);
 
 		for (uint32_t j = 0; j < n; j++)
 			put(model, enough, x + (int) j, 1);
@@ -374,7 +374,7 @@ limit_of(IlpPrivacy *model, uint32_t f, int before)
 
 	if (f > 0 && f < instances->n && kanon_same(instances->pattern[f - 1], pattern))
 		return before;
-	return add_row(model, GLP_UP, kanon_mask_times(&model->problem->mask, pattern));
+	return add_row(model, -INFINITY, kanon_mask_times(&model->problem->mask, pattern));
 }
 
 /* All classes but the rest. */
@@ -413,11 +413,11 @@ ilp_privacy_build(IlpPrivacy *model)
 	bool whole = !whole_anyway(problem);
 
 	for (uint32_t i = 0; i < problem->ntypes; i++)
-		add_row(model, GLP_FX, (double) problem->rows[i]);
+		add_row(model, (double) problem->rows[i], (double) problem->rows[i]);
 	model->first_x = (int) model->columns.n + 1;
 	for (size_t p = 0; p < pairs + problem->ntypes; p++)
 		add_column(model, (double) problem->rows[ilp_privacy_type(model, p)], whole);
-	limit = add_row(model, GLP_UP, model->cutoff);
+	limit = add_row(model, -INFINITY, model->cutoff);
 	for (uint32_t f = 0; f <= instances->n && !model->memory.failed; f++)
 	{
 		size_t end = f < instances->n ? instances->start[f + 1] : pairs + problem->ntypes;
@@ -432,8 +432,6 @@ ilp_privacy_build(IlpPrivacy *model)
 				put(model, limit, column, model->columns.v[column].cost);
 		}
 	}
-	if (model->cutoff == INFINITY && !model->memory.failed)
-		model->rows.v[limit].type = GLP_FR;
 	if (!add_classes(model) || model->memory.failed)
 		return;
 	/* rows that are left out say nothing */

@@ -1,5 +1,5 @@
 /*
- * glpk.c: the model in GLPK (https://www.gnu.org/software/glpk/, 5.0).
+ * glpk.c: the model solved by branch and cut.
  *
  * The linear relaxation by the simplex method in slices, tightened by the cuts
  * of cutting_planes.c, then branch and cut with those and Gomory's.  GLPK cannot know
@@ -17,8 +17,7 @@
 
 #ifdef HAVE_GLPK
 
-/* What GLPK takes at least, and for a pair: measured, on the safe side. */
-#define GLPK_BYTES ((size_t) 2 << 20)
+/* What GLPK takes for a pair: measured, on the safe side. */
 #define PAIR_BYTES ((size_t) 1000)
 
 /* Rows of a type that classes in groups bear without scaling. */
@@ -43,7 +42,7 @@
  * the objective.)
  */
 static void
-feign(IlpRun *run, glp_tree *tree)
+feign(IlpRun *run)
 {
 	double step = run->model->integral ? fmin(0.99, 0.01 + TOLERANCE * fabs(run->target)) : 0;
 	double objective = run->target + step;
@@ -53,16 +52,16 @@ feign(IlpRun *run, glp_tree *tree)
 	run->feigned = objective;
 	memset(run->x, 0, (size_t) (run->ncols + 1) * sizeof(*run->x));
 	run->x[run->nz] = objective - ilp_model_ceiling(run->model);
-	glp_ios_heur_sol(tree, run->x);
+	lp_offer(&run->lp, run->x);
 }
 
 /* Simplex iterations as work: each costs about as much as it has rows. */
 static void
 count_work(IlpRun *run)
 {
-	int iterations = glp_get_it_cnt(run->lp);
+	int iterations = lp_iterations(&run->lp);
 
-	run->pace->work += (int64_t) (iterations - run->iterations) * glp_get_num_rows(run->lp) * 10;
+	run->pace->work += (int64_t) (iterations - run->iterations) * lp_rows(&run->lp) * 10;
 	run->iterations = iterations;
 }
 
@@ -89,7 +88,7 @@ round_solution(IlpRun *run)
 	if (!run->settings->free_fallback || run->settings->group != NULL)
 		return;
 	for (uint32_t f = 0; f < model->nf; f++)
-		run->u[f] = glp_get_col_prim(run->lp, run->u_col[f]);
+		run->u[f] = lp_value(&run->lp, run->u_col[f]);
 	run->status = ilp_round(model, run->u, &cost, &open, run->pace);
 	if (run->status == KANON_OK && cost <= run->target + ILP_EPS)
 	{
@@ -102,82 +101,69 @@ round_solution(IlpRun *run)
 }
 
 static void
-on_tree(glp_tree *tree, void *info)
+on_tree(IlpRun *run, LpEvent event)
 {
-	IlpRun *run = info;
 	IlpOutcome *outcome = run->outcome;
-	int total;
 
-	glp_ios_tree_size(tree, NULL, NULL, &total);
-	outcome->nodes = total;
+	outcome->nodes = run->lp.nodes;
 	count_work(run);
 	/* cuts transform a row of the tableau for each fraction */
-	if (glp_ios_reason(tree) == GLP_ICUTGEN)
-		run->pace->work += (int64_t) glp_get_num_rows(run->lp) * 500;
+	if (event == LP_CUTS)
+		run->pace->work += (int64_t) lp_rows(&run->lp) * 500;
 	if (kanon_step(run->pace, KANON_STEPS / 8))
-		run->guard.cancelled = true;
-	if (run->settings->max_nodes > 0 && total > run->settings->max_nodes)
+		run->lp.cancelled = true;
+	if (run->settings->max_nodes > 0 && outcome->nodes > run->settings->max_nodes)
 		run->full = true;
-	if (glpk_is_spent(&run->guard) || run->status != KANON_OK || run->guard.cancelled || run->full ||
-		run->pace->late)
+	if (lp_is_spent(&run->lp) || run->status != KANON_OK || run->lp.cancelled || run->full || run->pace->late)
 	{
-		glp_ios_terminate(tree);
+		lp_stop(&run->lp);
 		return;
 	}
-	if (glp_ios_reason(tree) == GLP_IPREPRO && run->large)
+	if (event == LP_NODE && run->large)
 	{
-		run->status = glpk_relax_node(&run->guard, run->lp, fmin(run->feigned, DBL_MAX));
+		run->status = lp_relax_node(&run->lp, fmin(run->feigned, DBL_MAX));
 		if (run->status == KANON_CANCELLED)
-			run->guard.cancelled = true;
+			run->lp.cancelled = true;
 		if (run->status != KANON_OK || run->pace->late)
-			glp_ios_terminate(tree);
+			lp_stop(&run->lp);
 	}
-	if (glp_ios_reason(tree) == GLP_IROWGEN)
+	if (event == LP_ROWS)
 	{
-		int node = glp_ios_curr_node(tree);
+		int node = lp_node(&run->lp);
 
 		if (node != run->node)
 			run->idle = 0;
 		run->node = node;
-		ilp_glpk_tighten(run, glp_get_obj_val(run->lp));
+		ilp_glpk_tighten(run, lp_cost(&run->lp));
 	}
-	if (glp_ios_reason(tree) == GLP_IHEUR)
+	if (event == LP_ROUND)
 	{
 		if (run->status == KANON_OK)
 			round_solution(run);
-		feign(run, tree);
+		feign(run);
 	}
-	if (glp_ios_reason(tree) == GLP_IBINGO && fabs(glp_mip_col_val(run->lp, run->nz)) < 1e-9)
+	if (event == LP_SOLUTION && fabs(lp_whole_value(&run->lp, run->nz)) < 1e-9)
 	{
-		double cost = glp_mip_obj_val(run->lp);
+		double cost = lp_whole_cost(&run->lp);
 
 		if (run->model->integral)
 			cost = rint(cost);
 		if (outcome->found && cost >= outcome->cost)
 			return;
 		for (uint32_t f = 0; f < run->model->nf; f++)
-			run->best[f] = glp_mip_col_val(run->lp, run->u_col[f]) > 0.5;
+			run->best[f] = lp_whole_value(&run->lp, run->u_col[f]) > 0.5;
 		take_solution(run, cost);
 	}
 }
 
-/* Bound of what is left when the search has stopped early. */
 static void
-on_tree_end(IlpRun *run, glp_tree *tree)
+tree_callback(void *arg, LpEvent event)
 {
-	int node = glp_ios_best_node(tree);
+	IlpRun *run = arg;
 
-	if (node != 0)
-		run->outcome->bound = fmax(run->outcome->bound, glp_ios_node_bound(tree, node));
-}
-
-static void
-tree_callback(glp_tree *tree, void *info)
-{
-	IlpRun *run = info;
-
-	on_tree(tree, run);
-	on_tree_end(run, tree);
+	on_tree(run, event);
+	/* of what is left when the search has stopped early */
+	run->outcome->bound = fmax(run->outcome->bound, run->lp.bound);
 	kanon_pace_gap(run->pace, run->root, run->outcome->bound, run->target);
 }
 
@@ -193,7 +179,7 @@ solve_root(IlpRun *run)
 	if (run->settings->start != NULL)
 	{
 		ilp_glpk_load_start(run, run->settings->start);
-		status = glpk_relax(&run->guard, run->lp, GLP_PRIMAL);
+		status = lp_relax(&run->lp, LP_PRIMAL);
 		count_work(run);
 		if (status != KANON_OK || run->pace->late)
 			return status;
@@ -202,19 +188,19 @@ solve_root(IlpRun *run)
 	{
 		/* classes that have to take millions of rows beside a few: unscaled, what can be done is taken for what cannot */
 		if (run->settings->group != NULL && run->most_rows > UNSCALED_ROWS)
-			glp_scale_prob(run->lp, GLP_SF_GM | GLP_SF_EQ | GLP_SF_2N);
-		status = glpk_relax(&run->guard, run->lp, GLP_DUALP);
+			lp_scale(&run->lp);
+		status = lp_relax(&run->lp, LP_DUAL);
 		count_work(run);
 		if (status != KANON_OK || run->pace->late)
 			return status;
 		/* fewer rows: a relaxation, so that what it excludes is excluded */
-		if (glp_get_status(run->lp) == GLP_NOFEAS)
+		if (!lp_is_feasible(&run->lp))
 		{
 			run->outcome->complete = true;
 			run->outcome->bound = INFINITY;
 			return KANON_OK;
 		}
-		run->outcome->bound = glp_get_obj_val(run->lp);
+		run->outcome->bound = lp_cost(&run->lp);
 		round_solution(run);
 		if (run->status != KANON_OK)
 			return run->status;
@@ -232,12 +218,10 @@ static KanonStatus
 solve(void *arg)
 {
 	IlpRun *run = arg;
-	glp_iocp parm;
 	bool tableau;
 	bool complete;
 	KanonStatus status;
 
-	run->lp = glp_create_prob();
 	for (uint32_t i = 0; i < run->model->m; i++)
 		run->most_rows = fmax(run->most_rows, (double) run->model->n[i]);
 	status = ilp_glpk_load(run);
@@ -247,20 +231,19 @@ solve(void *arg)
 		status = solve_root(run);
 	if (status != KANON_OK || run->outcome->complete || run->pace->late)
 		return status;
-	glp_init_iocp(&parm);
-	run->large = glp_get_num_rows(run->lp) >= ILP_LARGE_ROWS;
-	tableau = glp_get_num_rows(run->lp) < TABLEAU_ROWS;
-	parm.br_tech = run->settings->branching == 1 || !tableau ? GLP_BR_MFV
-				   : run->settings->branching == 0           ? GLP_BR_PCH
-															 : GLP_BR_DTH;
-	parm.bt_tech = GLP_BT_BLB;
-	parm.tol_obj = GLPK_SAME;
-	parm.gmi_cuts = run->settings->cuts && tableau ? GLP_ON : GLP_OFF;
-	parm.mir_cuts = run->settings->rounding_cuts && tableau ? GLP_ON : GLP_OFF;
-	parm.cb_func = tree_callback;
-	parm.cb_info = run;
+	run->large = lp_rows(&run->lp) >= ILP_LARGE_ROWS;
+	tableau = lp_rows(&run->lp) < TABLEAU_ROWS;
 	run->root = run->outcome->bound;
-	status = glpk_branch(&run->guard, run->lp, &parm, &complete);
+	status = lp_branch(&run->lp,
+					   &(LpSearch){.branching = run->settings->branching == 1 || !tableau ? LP_BY_FRACTION
+												: run->settings->branching == 0           ? LP_BY_PSEUDO_COSTS
+																						  : LP_BY_DRIEBECK,
+								   .gomory = run->settings->cuts && tableau,
+								   .rounding_cuts = run->settings->rounding_cuts && tableau,
+								   .same = LP_SAME,
+								   .at = tree_callback,
+								   .arg = run},
+					   &complete);
 	run->outcome->complete |= complete && status == KANON_OK && run->status == KANON_OK;
 	return status == KANON_OK ? run->status : status;
 }
@@ -288,11 +271,8 @@ ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpO
 		snprintf(report->detail, sizeof(report->detail), "the model has %zu variables", columns);
 		return KANON_TOO_LARGE;
 	}
-	if (env->foreign > 0 && GLPK_BYTES + PAIR_BYTES * (columns + model->m) > env->foreign / 2)
-	{
-		env->refused = GLPK_BYTES + PAIR_BYTES * (columns + model->m);
+	if (lp_room(env, columns + model->m, PAIR_BYTES) != KANON_OK)
 		return KANON_NO_MEMORY;
-	}
 	run.u_col = kanon_take(&scratch, model->nf, sizeof(*run.u_col));
 	run.x_col = kanon_take0(&scratch, pairs, sizeof(*run.x_col));
 	run.x = kanon_take(&scratch, columns + 1, sizeof(*run.x));
@@ -304,9 +284,9 @@ ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpO
 	run.within = kanon_take0(&scratch, model->m, sizeof(*run.within));
 	status = kanon_taken(&scratch);
 	if (status == KANON_OK)
-		status = glpk_guarded(&run.guard, pace, solve, &run);
+		status = lp_run(&run.lp, pace, solve, &run);
 	if (status == KANON_BROKEN)
-		snprintf(report->detail, sizeof(report->detail), "GLPK: %s", run.guard.text);
+		snprintf(report->detail, sizeof(report->detail), "GLPK: %s", run.lp.text);
 	/* (that there is nothing at all has nothing to do with costs) */
 	if (model->wide && (outcome->found || cutoff < INFINITY))
 	{

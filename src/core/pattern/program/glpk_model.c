@@ -1,5 +1,5 @@
 /*
- * glpk_model.c: the model of program_model.h as rows and columns of GLPK.
+ * glpk_model.c: the model of program_model.h as rows and columns.
  *
  * Most rows x_if <= n_i u_f never bind, and of the cuts of cutting_planes.c there are
  * too many to list: both are added where a solution violates them.
@@ -15,6 +15,13 @@
 #define IDLE 3
 #define PROGRESS 0.01
 
+static void
+set_binary(LinearProgram *lp, int column)
+{
+	lp_bound_column(lp, column, 0, 1);
+	lp_set_whole(lp, column);
+}
+
 /*
  * The model, without the rows x_if <= n_i u_f: most of them never bind, and
  * without them the simplex has a small basis; add_links() adds those violated.
@@ -23,7 +30,7 @@ KanonStatus
 ilp_glpk_load(IlpRun *run)
 {
 	const IlpModel *model = run->model;
-	glp_prob *lp = run->lp;
+	LinearProgram *lp = &run->lp;
 	bool rest = run->settings->free_fallback;
 	double shift = ilp_model_ceiling(model);
 	int row = (int) model->m;
@@ -31,11 +38,10 @@ ilp_glpk_load(IlpRun *run)
 	int *ind = run->ind;
 	double *val = run->val;
 
-	glp_set_obj_dir(lp, GLP_MIN);
-	glp_set_obj_coef(lp, 0, shift);
-	glp_add_rows(lp, (int) model->m);
+	lp_set_cost(lp, 0, shift);
+	lp_add_rows(lp, (int) model->m);
 	for (uint32_t i = 0; i < model->m; i++)
-		glp_set_row_bnds(lp, (int) i + 1, rest ? GLP_UP : GLP_FX, (double) model->n[i], (double) model->n[i]);
+		lp_bound_row(lp, (int) i + 1, rest ? -INFINITY : (double) model->n[i], (double) model->n[i]);
 	for (uint32_t f = 0; f < model->nf; f++)
 	{
 		size_t lo = model->start[f];
@@ -51,7 +57,7 @@ ilp_glpk_load(IlpRun *run)
 		{
 			double gain = 0;
 
-			glp_add_cols(lp, 1);
+			lp_add_columns(lp, 1);
 			run->u_col[f] = ++col;
 			for (int p = 0; p < n; p++)
 			{
@@ -61,13 +67,13 @@ ilp_glpk_load(IlpRun *run)
 				val[p + 1] = (double) model->n[i];
 				gain += (model->w[f] - model->c[i]) * (double) model->n[i];
 			}
-			glp_set_mat_col(lp, col, n, ind, val);
-			glp_set_obj_coef(lp, col, gain);
-			glp_set_col_kind(lp, col, GLP_BV);
+			lp_set_column(lp, col, n, ind, val);
+			lp_set_cost(lp, col, gain);
+			set_binary(lp, col);
 			continue;
 		}
-		glp_add_cols(lp, n + 1);
-		glp_add_rows(lp, 1);
+		lp_add_columns(lp, n + 1);
+		lp_add_rows(lp, 1);
 		row++;
 		for (int p = 0; p < n; p++)
 		{
@@ -76,20 +82,20 @@ ilp_glpk_load(IlpRun *run)
 			double xval[3] = {0, 1, 1};
 
 			run->x_col[lo + (size_t) p] = ++col;
-			glp_set_mat_col(lp, col, 2, xind, xval);
-			glp_set_obj_coef(lp, col, model->w[f] - model->c[i]);
-			glp_set_col_bnds(lp, col, GLP_DB, 0, (double) model->n[i]);
+			lp_set_column(lp, col, 2, xind, xval);
+			lp_set_cost(lp, col, model->w[f] - model->c[i]);
+			lp_bound_column(lp, col, 0, (double) model->n[i]);
 		}
-		glp_set_row_bnds(lp, row, GLP_LO, 0, 0);
+		lp_bound_row(lp, row, 0, INFINITY);
 		ind[1] = row;
 		val[1] = -(double) model->k;
 		run->u_col[f] = ++col;
-		glp_set_mat_col(lp, col, 1, ind, val);
-		glp_set_col_kind(lp, col, GLP_BV);
+		lp_set_column(lp, col, 1, ind, val);
+		set_binary(lp, col);
 	}
-	run->nz = glp_add_cols(lp, 1);
-	glp_set_obj_coef(lp, run->nz, 1);
-	glp_set_col_bnds(lp, run->nz, GLP_FX, 0, 0);
+	run->nz = lp_add_columns(lp, 1);
+	lp_set_cost(lp, run->nz, 1);
+	lp_bound_column(lp, run->nz, 0, 0);
 	run->ncols = run->nz;
 	return KANON_OK;
 }
@@ -109,11 +115,11 @@ ilp_glpk_load_start(IlpRun *run, const IlpList *start)
 	{
 		uint32_t f = start->v[j];
 
-		glp_set_col_stat(run->lp, run->u_col[f], GLP_NU);
+		lp_start_column(&run->lp, run->u_col[f], LP_HIGH);
 		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 			if (run->x_col[p] > 0 && model->w[f] == least[model->type[p]])
 			{
-				glp_set_col_stat(run->lp, run->x_col[p], GLP_NU);
+				lp_start_column(&run->lp, run->x_col[p], LP_HIGH);
 				least[model->type[p]] = -1;
 			}
 	}
@@ -123,17 +129,17 @@ void
 ilp_glpk_load_groups(IlpRun *run)
 {
 	const IlpSettings *settings = run->settings;
-	int first = glp_add_rows(run->lp, (int) settings->ngroups);
+	int first = lp_add_rows(&run->lp, (int) settings->ngroups);
 
 	for (size_t j = 0; j < settings->ngroups; j++)
-		glp_set_row_bnds(run->lp, first + (int) j, GLP_UP, 0, (double) settings->limit[j]);
+		lp_bound_row(&run->lp, first + (int) j, -INFINITY, (double) settings->limit[j]);
 	for (uint32_t f = 0; f < run->model->nf; f++)
 	{
-		int n = glp_get_mat_col(run->lp, run->u_col[f], run->ind, run->val);
+		int n = lp_get_column(&run->lp, run->u_col[f], run->ind, run->val);
 
 		run->ind[n + 1] = first + (int) settings->group[f];
 		run->val[n + 1] = 1;
-		glp_set_mat_col(run->lp, run->u_col[f], n + 1, run->ind, run->val);
+		lp_set_column(&run->lp, run->u_col[f], n + 1, run->ind, run->val);
 	}
 }
 
@@ -142,7 +148,7 @@ static int
 add_links(IlpRun *run)
 {
 	const IlpModel *model = run->model;
-	glp_prob *lp = run->lp;
+	LinearProgram *lp = &run->lp;
 	int row = 0;
 	int added = 0;
 
@@ -150,7 +156,7 @@ add_links(IlpRun *run)
 	{
 		for (uint32_t f = 0; f < model->nf; f++)
 		{
-			double u = glp_get_col_prim(lp, run->u_col[f]);
+			double u = lp_value(lp, run->u_col[f]);
 
 			for (size_t p = model->start[f]; p < model->start[f + 1] && run->x_col[p] > 0; p++)
 			{
@@ -158,21 +164,21 @@ add_links(IlpRun *run)
 				int ind[3] = {0, run->x_col[p], run->u_col[f]};
 				double val[3] = {0, 1, -n};
 
-				if (glp_get_col_prim(lp, run->x_col[p]) <= n * u + 1e-7 * n)
+				if (lp_value(lp, run->x_col[p]) <= n * u + 1e-7 * n)
 					continue;
 				if (pass == 0)
 				{
 					added++;
 					continue;
 				}
-				glp_set_row_bnds(lp, row, GLP_UP, 0, 0);
-				glp_set_mat_row(lp, row++, 2, ind, val);
+				lp_bound_row(lp, row, -INFINITY, 0);
+				lp_set_row(lp, row++, 2, ind, val);
 			}
 		}
 		if (added == 0)
 			return 0;
 		if (pass == 0)
-			row = glp_add_rows(lp, added);
+			row = lp_add_rows(lp, added);
 	}
 	return added;
 }
@@ -210,8 +216,8 @@ load_cut(IlpRun *run, const IlpCut *cut, int row)
 	}
 	for (uint32_t j = 0; j < cut->ntypes; j++)
 		run->within[types[j]] = false;
-	glp_set_mat_row(run->lp, row, n, run->ind, run->val);
-	glp_set_row_bnds(run->lp, row, GLP_UP, 0, (double) cut->missing * (double) cut->classes);
+	lp_set_row(&run->lp, row, n, run->ind, run->val);
+	lp_bound_row(&run->lp, row, -INFINITY, (double) cut->missing * (double) cut->classes);
 }
 
 /* Adds the cuts of cutting_planes.c that the solution at hand violates; how many. */
@@ -219,20 +225,20 @@ static int
 add_cuts(IlpRun *run)
 {
 	const IlpModel *model = run->model;
-	glp_prob *lp = run->lp;
+	LinearProgram *lp = &run->lp;
 	int row;
 
 	for (uint32_t f = 0; f < model->nf; f++)
 	{
-		run->u[f] = glp_get_col_prim(lp, run->u_col[f]);
+		run->u[f] = lp_value(lp, run->u_col[f]);
 		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
-			run->share[p] = run->x_col[p] > 0 ? glp_get_col_prim(lp, run->x_col[p])
+			run->share[p] = run->x_col[p] > 0 ? lp_value(lp, run->x_col[p])
 											  : run->u[f] * (double) model->n[model->type[p]];
 	}
 	run->status = ilp_cuts_find(model, run->u, run->share, &run->cuts, run->pace);
 	if (run->status != KANON_OK || run->cuts.n == 0)
 		return 0;
-	row = glp_add_rows(lp, (int) run->cuts.n);
+	row = lp_add_rows(lp, (int) run->cuts.n);
 	for (size_t c = 0; c < run->cuts.n; c++)
 		load_cut(run, &run->cuts.cut[c], row + (int) c);
 	return (int) run->cuts.n;
