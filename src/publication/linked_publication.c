@@ -456,19 +456,52 @@ linked_release_make(KanonPublication *publication, Release *release, List *relea
 
 /* ---- views ---- */
 
+/* Of one of the other views the name, and what has it although the view is gone; InvalidOid: nothing. */
+static char *
+other_name(const KanonPublication *publication, int n, Oid *taken)
+{
+	Oid namespace = get_rel_namespace(publication->published);
+	char *name = table_text(list_nth(table_list(publication, publication->options), n + 1), "target");
+	bool gone = n >= list_length(publication->views) || !OidIsValid(list_nth_oid(publication->views, n));
+
+	*taken = gone ? get_relname_relid(name, namespace) : InvalidOid;
+	return quote_qualified_identifier(get_namespace_name(namespace), name);
+}
+
 /* One of the other views, as a publication by itself. */
 static KanonPublication *
 other_view(const KanonPublication *publication, int n)
 {
 	KanonPublication *view = palloc0(sizeof(KanonPublication));
+	Oid taken = InvalidOid;
 
 	*view = *publication;
 	view->published = n < list_length(publication->views) ? list_nth_oid(publication->views, n) : InvalidOid;
 	if (!OidIsValid(view->published))
-		view->name = quote_qualified_identifier(
-			get_namespace_name(get_rel_namespace(publication->published)),
-			table_text(list_nth(table_list(publication, publication->options), n + 1), "target"));
+		view->name = other_name(publication, n, &taken);
+	if (OidIsValid(taken))
+		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
+						errmsg("relation %s has the name of a view of publication %s", view->name,
+							   publication->name),
+						errhint("Drop it or give it another name, and refresh the publication again.")));
 	return view;
+}
+
+Oid
+linked_view_in_the_way(const KanonPublication *publication)
+{
+	for (int i = 0; i < list_length(publication->views); i++)
+	{
+		Oid view = list_nth_oid(publication->views, i);
+		Oid taken;
+
+		(void) other_name(publication, i, &taken);
+		if (OidIsValid(taken))
+			return taken;
+		if (OidIsValid(view) && !OidIsValid(source_view_reads(view)))
+			return view;
+	}
+	return InvalidOid;
 }
 
 void

@@ -62,6 +62,19 @@ say_give(KanonPublication *publication, const char *what, const char *kind, Oid 
 		psprintf("ALTER %s %s OWNER TO %s", kind, relation_name(relid), name_of_role(owner)));
 }
 
+/* Where one of the other views was.  A view reads the release, which could not be dropped, under another name, too. */
+static void
+say_in_the_way(KanonPublication *publication, Oid relid)
+{
+	char *name = relation_name(relid);
+
+	say(publication, psprintf("%s is no longer the view that the publication made", name),
+		get_rel_relkind(relid) == RELKIND_VIEW
+			? psprintf("DROP VIEW %s", name)
+			: psprintf("ALTER TABLE %s RENAME TO %s", name,
+					   quote_identifier(psprintf("%s_other", get_rel_name(relid)))));
+}
+
 /* Each of the other views, of several tables, shows its table of the release. */
 static bool
 shows(const KanonPublication *publication, const Release *release)
@@ -80,6 +93,7 @@ publication_diagnose(KanonPublication *publication)
 {
 	const Release *current;
 	Oid history = publication->history_named, source = publication->source_named;
+	Oid other;
 
 	if (publication->problem != NULL)
 		return;
@@ -99,6 +113,9 @@ publication_diagnose(KanonPublication *publication)
 	else if (source_view_reads(publication->published) != current->relation)
 		say(publication, "its view shows something else than the current release",
 			psprintf("SELECT kanon_refresh(%s)", quote_literal_cstr(publication->name)));
+	else if (list_length(publication->views) == list_length(current->others) &&
+			 OidIsValid(other = linked_view_in_the_way(publication)))
+		say_in_the_way(publication, other);
 	else if (list_length(publication->views) != list_length(current->others) || !shows(publication, current))
 		say(publication, "one of its views is gone, or shows something else than the current release",
 			psprintf("SELECT kanon_refresh(%s)", quote_literal_cstr(publication->name)));

@@ -199,6 +199,9 @@ extern void linked_views_check(const KanonPublication *publication, const Releas
 extern void linked_views_switch(KanonPublication *publication, const Release *release);
 extern void linked_definition_tell(const KanonPublication *publication);
 
+/* What stands where one of the other views was, or what such a view has become by hand; InvalidOid: nothing. */
+extern Oid linked_view_in_the_way(const KanonPublication *publication);
+
 /* The publication of several tables whose views are in a schema, or NULL. */
 extern KanonPublication *linked_find(Oid extension, const char *schema, bool (*wanted)(Oid owner, Oid view));
 
