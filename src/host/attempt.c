@@ -258,18 +258,43 @@ lock_patiently(Oid relid, LOCKMODE mode, long *patience)
 	return true;
 }
 
+typedef struct Locks
+{
+	List *relids;
+	Oid busy; /* that somebody used last; InvalidOid: none yet */
+} Locks;
+
+/*
+ * All of them or, when it is undone, none: who reads two relations in another order than they are locked here would
+ * wait for one of them while we wait for the other.  The one that was busy is waited for first, with none in hand.
+ */
+static void
+lock_all(void *arg)
+{
+	Locks *locks = arg;
+	ListCell *lc;
+
+	if (OidIsValid(locks->busy))
+		queue_for(&locks->busy);
+	foreach (lc, locks->relids)
+	{
+		if (ConditionalLockRelationOid(lfirst_oid(lc), AccessExclusiveLock))
+			continue;
+		locks->busy = lfirst_oid(lc);
+		ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), errmsg("a relation is in use")));
+	}
+}
+
 void
-lock_without_queue(Oid relid, const char *what, void (*check)(const void *arg), const void *arg)
+lock_all_without_queue(List *relids, const char *what, void (*check)(const void *arg), const void *arg)
 {
 	TimestampTz since = GetCurrentTimestamp();
+	Locks locks = {.relids = relids};
 	long pause = FIRST_PAUSE;
+	ErrorData *error;
 
-	while (!ConditionalLockRelationOid(relid, AccessExclusiveLock))
+	while ((error = attempt(lock_all, &locks)) != NULL)
 	{
-		ErrorData *error = attempt(queue_for, &relid);
-
-		if (error == NULL)
-			return;
 		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
 			ReThrowError(error);
 		if (LockTimeout > 0 && TimestampDifferenceExceeds(since, GetCurrentTimestamp(), LockTimeout))
@@ -283,4 +308,10 @@ lock_without_queue(Oid relid, const char *what, void (*check)(const void *arg), 
 		if (check != NULL)
 			check(arg);
 	}
+}
+
+void
+lock_without_queue(Oid relid, const char *what, void (*check)(const void *arg), const void *arg)
+{
+	lock_all_without_queue(list_make1_oid(relid), what, check, arg);
 }

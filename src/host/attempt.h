@@ -42,6 +42,10 @@ extern void raise_unless_refused(ErrorData *error);
  */
 extern void lock_without_queue(Oid relid, const char *what, void (*check)(const void *arg), const void *arg);
 
+/* The same of several, all at one moment: until then none of them is kept from anybody. */
+extern void lock_all_without_queue(List *relids, const char *what, void (*check)(const void *arg),
+								   const void *arg);
+
 /*
  * Who looks at relations of many roles waits for the locks of all of them together no
  * longer than a second, in all that a statement of the client's calls: what is locked

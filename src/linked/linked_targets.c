@@ -154,9 +154,12 @@ static const char *const drop_keys =
 static void
 drop_old_keys(const Linked *linked)
 {
+	List *replaced = NIL;
+
 	for (int i = 0; i < linked->n; i++)
 		if (OidIsValid(linked->tables[i].run->target->replaced))
-			lock_without_queue(linked->tables[i].run->target->replaced, "table", NULL, NULL);
+			replaced = lappend_oid(replaced, linked->tables[i].run->target->replaced);
+	lock_all_without_queue(replaced, "tables", NULL, NULL);
 	for (int i = 0; i < linked->n; i++)
 		for (int j = 0; j < linked->n; j++)
 		{

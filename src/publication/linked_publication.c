@@ -7,6 +7,7 @@
  * by the publication's secret and a number that is drawn for the release, unless they are to last.
  */
 #include "compat.h"
+#include "host/attempt.h"
 #include "host/catalog.h"
 #include "host/excerpt.h"
 #include "host/gate.h"
@@ -21,6 +22,7 @@
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "nodes/makefuncs.h"
@@ -509,6 +511,21 @@ linked_views_check(const KanonPublication *publication, const Release *release)
 {
 	for (int i = 0; i < list_length(release->others); i++)
 		view_check(other_view(publication, i), list_nth_oid(release->others, i));
+}
+
+void
+linked_views_lock(const KanonPublication *publication)
+{
+	List *views = NIL;
+	ListCell *lc;
+
+	if (!publication_is_linked(publication) || !OidIsValid(publication->published))
+		return;
+	foreach (lc, lcons_oid(publication->published, list_copy(publication->views)))
+		if (publication_owns(publication, lfirst_oid(lc), RELKIND_VIEW))
+			views = lappend_oid(views, lfirst_oid(lc));
+	progress_say("waiting for readers", 0, -1);
+	lock_all_without_queue(views, "views", NULL, NULL);
 }
 
 void

@@ -195,6 +195,9 @@ extern void linked_alter(KanonPublication *publication, Jsonb *before);
 /* As view_check, of the other views. */
 extern void linked_views_check(const KanonPublication *publication, const Release *release);
 
+/* All views of several tables, at one moment; of one table nothing is done. */
+extern void linked_views_lock(const KanonPublication *publication);
+
 /* The other views follow the subject's. */
 extern void linked_views_switch(KanonPublication *publication, const Release *release);
 extern void linked_definition_tell(const KanonPublication *publication);

@@ -365,6 +365,7 @@ release_build(KanonPublication *publication, Release *release, List *releases)
 	release_make(publication, release, releases, true);
 	if (release->status == RELEASE_UNCHANGED)
 		return;
+	linked_views_lock(publication);
 	view_show(publication, release->relation);
 	linked_views_switch(publication, release);
 }
