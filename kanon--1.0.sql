@@ -294,6 +294,35 @@ COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.tuple_diversity IS 'in h
 COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.shown IS 'values that its rows show';
 COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.note IS 'says that the run has no classes';
 
+/* ---- weights: by position, as arrays are written, or by name, as JSON is ---- */
+
+CREATE TYPE @extschema@.kanon_weights;
+
+CREATE FUNCTION kanon_internal.kanon_weights_in(cstring) RETURNS @extschema@.kanon_weights
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'kanon_weights_in';
+
+COMMENT ON FUNCTION kanon_internal.kanon_weights_in(cstring) IS 'behind weights: an array of numbers or JSON, as JSON';
+
+CREATE FUNCTION kanon_internal.kanon_weights_out(@extschema@.kanon_weights) RETURNS cstring
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'kanon_weights_out';
+
+COMMENT ON FUNCTION kanon_internal.kanon_weights_out(@extschema@.kanon_weights) IS 'behind weights: JSON as text';
+
+CREATE TYPE @extschema@.kanon_weights (
+    INPUT = kanon_internal.kanon_weights_in,
+    OUTPUT = kanon_internal.kanon_weights_out,
+    LIKE = jsonb);
+
+COMMENT ON TYPE @extschema@.kanon_weights
+IS 'cost of a suppressed cell: one number for each quasi-identifier, ''{1,2}'', or some by name, ''{"zip": 2}''';
+
+CREATE CAST (float8[] AS @extschema@.kanon_weights) WITH INOUT AS IMPLICIT;
+CREATE CAST (numeric[] AS @extschema@.kanon_weights) WITH INOUT AS IMPLICIT;
+CREATE CAST (int[] AS @extschema@.kanon_weights) WITH INOUT AS IMPLICIT;
+CREATE CAST (jsonb AS @extschema@.kanon_weights) WITH INOUT AS IMPLICIT;
+
 CREATE FUNCTION @extschema@.kanon_pattern_guided(
     source            regclass,
     target            text,
@@ -310,7 +339,7 @@ CREATE FUNCTION @extschema@.kanon_pattern_guided(
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'ncp',
     privacy           jsonb[]  DEFAULT NULL,
@@ -326,7 +355,7 @@ RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, supp
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_guided';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name, int, text[], name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name, int, text[], name[], name[], jsonb, @extschema@.kanon_weights, jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table k-anonymously: every row under one of the allowed patterns, as few cells lost as can be';
 
 CREATE FUNCTION @extschema@.kanon_transactions(
@@ -462,7 +491,7 @@ CREATE FUNCTION @extschema@.kanon_pattern_clustering(
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'ncp',
     privacy           jsonb[]  DEFAULT NULL,
@@ -477,7 +506,7 @@ RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, supp
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_clustering';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], name, boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name[], name[], jsonb, @extschema@.kanon_weights, jsonb, text, jsonb[], name[], name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table as few homogeneous clusters: each listed pattern is used by one class at most';
 
 CREATE FUNCTION @extschema@.kanon_cluster(
@@ -491,7 +520,7 @@ CREATE FUNCTION @extschema@.kanon_cluster(
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'ncp',
     privacy           jsonb[]  DEFAULT NULL,
@@ -508,7 +537,7 @@ RETURNS TABLE (classes bigint, row_count bigint, dropped_rows bigint, class_min 
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_cluster';
 
-COMMENT ON FUNCTION @extschema@.kanon_cluster(regclass, text, name[], bigint, text, text, int, name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_cluster(regclass, text, name[], bigint, text, text, int, name[], name[], jsonb, @extschema@.kanon_weights, jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table in classes of any shape, by partitioning (Mondrian) or clustering, some with a proven guarantee';
 
 CREATE FUNCTION @extschema@.kanon_full_domain(
@@ -524,7 +553,7 @@ CREATE FUNCTION @extschema@.kanon_full_domain(
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
@@ -540,7 +569,7 @@ RETURNS TABLE (pattern text, verdict text, metric_value float8, suppressed_rows 
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_full_domain';
 
-COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, text, float8, text, int, boolean, name[], name[], jsonb, float8[], jsonb, jsonb[], name[], text, name, boolean, boolean, boolean, interval)
+COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, text, float8, text, int, boolean, name[], name[], jsonb, @extschema@.kanon_weights, jsonb, jsonb[], name[], text, name, boolean, boolean, boolean, interval)
 IS 'publishes a table k-anonymously with every row generalized to the same levels, the optimal ones by a metric';
 
 CREATE FUNCTION @extschema@.kanon_subtree(
@@ -553,7 +582,7 @@ CREATE FUNCTION @extschema@.kanon_subtree(
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
@@ -567,7 +596,7 @@ RETURNS TABLE (column_name name, level int, shown text, row_count bigint, classe
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_subtree';
 
-COMMENT ON FUNCTION @extschema@.kanon_subtree(regclass, text, name[], bigint, text, text, name[], name[], jsonb, float8[], jsonb, jsonb[], name[], name, boolean, boolean, boolean, interval)
+COMMENT ON FUNCTION @extschema@.kanon_subtree(regclass, text, name[], bigint, text, text, name[], name[], jsonb, @extschema@.kanon_weights, jsonb, jsonb[], name[], name, boolean, boolean, boolean, interval)
 IS 'publishes a table k-anonymously with one cut through each hierarchy: a value shows the same in every row';
 
 CREATE FUNCTION @extschema@.kanon_patterns(
@@ -579,13 +608,13 @@ CREATE FUNCTION @extschema@.kanon_patterns(
     together          text[]   DEFAULT '{}',
     at_most_one       text[]   DEFAULT '{}',
     implies           text[]   DEFAULT '{}',
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     max_level         int[]    DEFAULT NULL)
 RETURNS SETOF text
 LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'kanon_patterns';
 
-COMMENT ON FUNCTION @extschema@.kanon_patterns(name[], int, float8, name[], name[], text[], text[], text[], float8[], int[])
+COMMENT ON FUNCTION @extschema@.kanon_patterns(name[], int, float8, name[], name[], text[], text[], text[], @extschema@.kanon_weights, int[])
 IS 'the patterns that fulfil some rules, cheapest first, the all-suppressed one last';
 
 CREATE FUNCTION @extschema@.kanon_rules(
@@ -704,7 +733,7 @@ CREATE FUNCTION @extschema@.kanon_freeform(
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
@@ -718,7 +747,7 @@ RETURNS TABLE (row_count bigint, partitions bigint, gcp float8, cost float8, low
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_freeform';
 
-COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, boolean, name, name[], name[], jsonb, float8[], jsonb, jsonb[], name[], boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, boolean, name, name[], name[], jsonb, @extschema@.kanon_weights, jsonb, jsonb[], name[], boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table so that every row matches k records and every record k rows, each equally likely: levels of hierarchies, ranges and sets, no classes';
 
 CREATE FUNCTION @extschema@.kanon_check_freeform(
@@ -750,7 +779,7 @@ CREATE FUNCTION @extschema@.kanon_frontier(
     gap               float8   DEFAULT 0,
     effort            float8   DEFAULT 1,
     keep              name[]   DEFAULT '{}',
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'ncp',
     privacy           jsonb[]  DEFAULT NULL,
@@ -766,7 +795,7 @@ RETURNS TABLE (k bigint, suppressed_cells bigint, suppressed_share float8, usefu
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_frontier';
 
-COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], float8[], jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
+COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], @extschema@.kanon_weights, jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
 IS 'loss of a release for each of several ks, by any solver; reads the source once and writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_explain(
@@ -780,7 +809,7 @@ CREATE FUNCTION @extschema@.kanon_explain(
     effort            float8   DEFAULT 1,
     with_values       boolean  DEFAULT false,
     keep              name[]   DEFAULT '{}',
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'ncp',
     privacy           jsonb[]  DEFAULT NULL,
@@ -795,7 +824,7 @@ RETURNS TABLE (aspect text, subject text, row_count bigint, suppressed_cells big
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_explain';
 
-COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text, text[], jsonb, float8, float8, boolean, name[], float8[], jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
+COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text, text[], jsonb, float8, float8, boolean, name[], @extschema@.kanon_weights, jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
 IS 'columns and patterns that cause the cost of a release, and changes that would lower it; any solver; writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_option_list()
@@ -1795,10 +1824,10 @@ statements AS (
                jsonb_build_object('column', c.column_name, 'kept', c.kept, 'generalised', c.generalised, 'blank', c.suppressed, 'levels', c.levels_shown)
         FROM r, columns c
         UNION ALL
-        SELECT 100, 0, 'weights', format('An empty cell costs: %s.', (SELECT string_agg(c.name || ' ' || (w.weight #>> '{}'), ', ' ORDER BY c.ordinal)
-                    FROM columns c JOIN jsonb_array_elements(r.options -> 'weights') WITH ORDINALITY AS w (weight, nr) ON w.nr = c.ordinal)),
+        SELECT 100, 0, 'weights', format('An empty cell costs: %s.', (SELECT string_agg(c.name || ' ' || CASE jsonb_typeof(r.options -> 'weights') WHEN 'array' THEN r.options -> 'weights' ->> (c.ordinal - 1)::int
+                        ELSE coalesce(r.options -> 'weights' ->> c.column_name::text, '1') END, ', ' ORDER BY c.ordinal) FROM columns c)),
                jsonb_build_object('weights', r.options -> 'weights', 'cost', r.cost)
-        FROM r WHERE jsonb_typeof(r.options -> 'weights') = 'array'
+        FROM r WHERE jsonb_typeof(r.options -> 'weights') IN ('array', 'object')
         UNION ALL
         SELECT 110, 0, 'method', format('The release was found by the method %s', r.method)
                || CASE WHEN r.options ? 'stayed_near' THEN '. It keeps rows in the classes of the release before; another release may lose less.'
@@ -1968,7 +1997,7 @@ again AS (
       AND NOT jsonb_path_exists(r.privacy, '$[*].listed')),
 ks AS (
     SELECT f.* FROM again a, LATERAL @extschema@.kanon_frontier(a.source_now, a.names, kanon_report_data.frontier, method => 'greedy'::text, patterns => NULL::text[],
-        rules => NULL::jsonb, gap => 0::float8, effort => 1::float8, keep => '{}'::name[], weights => NULL::float8[], hierarchies => NULL::jsonb,
+        rules => NULL::jsonb, gap => 0::float8, effort => 1::float8, keep => '{}'::name[], weights => NULL::@extschema@.kanon_weights, hierarchies => NULL::jsonb,
         level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'fill'::text,
         time_limit => '60 seconds'::interval, seed => NULL::bigint, solver => a.model, options => a.options) AS f)
 SELECT jsonb_build_object(
@@ -2186,7 +2215,7 @@ tried AS (
                unnest(coalesce(kanon_explore.hierarchies, ARRAY[NULL]::jsonb[])) WITH ORDINALITY AS h (hierarchies, nr)
           ORDER BY 3 LIMIT 26) s,
          LATERAL @extschema@.kanon_frontier(source, quasi_identifiers, ks, method => s.method, patterns => NULL::text[], rules => NULL::jsonb,
-            gap => 0::float8, effort => 1::float8, keep => kanon_explore.keep, weights => NULL::float8[], hierarchies => s.hierarchies,
+            gap => 0::float8, effort => 1::float8, keep => kanon_explore.keep, weights => NULL::@extschema@.kanon_weights, hierarchies => s.hierarchies,
             level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'drop'::text,
             time_limit => kanon_explore.time_limit, seed => NULL::bigint,
             solver => 'pattern_guided'::text, options => NULL::jsonb) f),

@@ -96,6 +96,17 @@ SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{1e308,1e30
 SELECT try($$ kanon_cluster('t', 'o', '{a,b}', 3, method => 'triples', weights => '{1e289,1}') $$);
 SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{1,NULL}') $$);
 SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{0,0}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{"a": 2, "bb": 1}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{"a": -1}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{"a": "2"}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{"a": null}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{"a": 0, "b": 0}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '2') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{a,b}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{{1,2}}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{a: 2}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '[1,[2]]') $$);
+SELECT try($$ kanon_freeform('t', 'o', '{a,b}', 5, weights => '{"c": 2}') $$);
 
 -- words
 SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, method => 'magic') $$);

@@ -64,6 +64,13 @@ SELECT * FROM kanon_patterns('{a,b}', max_suppressed => -1);
 SELECT * FROM kanon_patterns('{a,b}', max_cost => -1);
 SELECT * FROM kanon_patterns('{a,b}', max_cost => 'NaN');
 SELECT * FROM kanon_patterns('{a,b}', weights => '{1}');
+-- weights by name, and in the other ways that weights are written
+SELECT * FROM kanon_patterns('{a,b,c}', max_cost => 3, weights => '{"c": 4, "b": 2}');
+SELECT * FROM kanon_patterns('{a,b,c}', weights => '{"d": 4}');
+SELECT * FROM kanon_patterns('{a,b}', weights => ARRAY[3, 1]);
+SELECT * FROM kanon_patterns('{a,b}', weights => ARRAY[3, 0.5]);
+SELECT w.way, (SELECT string_agg(p, ' ') FROM kanon_patterns('{a,b}', weights => w.weights) AS p) AS patterns
+FROM (VALUES ('float8', ARRAY[3, 1]::float8[]::kanon_weights), ('numeric', ARRAY[3, 0.5]::numeric[]::kanon_weights), ('int', ARRAY[3, 1]::int[]::kanon_weights), ('json', '[3, 1]'::jsonb::kanon_weights), ('bounds', '[0:1]={3,1}')) AS w (way, weights);
 SELECT * FROM kanon_patterns('{a,a}');
 SELECT * FROM kanon_patterns('{}');
 SELECT * FROM kanon_patterns(NULL);

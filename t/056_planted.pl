@@ -186,6 +186,8 @@ my @calls = (
 	"SELECT * FROM s.kanon_check($person, " . names('a,zip') . ')',
 	publish('kanon_pattern_guided', 't_plain', 'a,zip,born', "$replace, class_column => 'note'::pg_catalog.name, keep => " . names('note') . ", mark => $true"),
 	publish('kanon_pattern_guided', 't_levels', 'a,zip', "$replace, $by_levels"),
+	map({ publish('kanon_pattern_guided', 't_weights', 'a,zip', "$replace, weights => $_") }
+		q('{"zip": 2}'::s.kanon_weights), q('{"zip": 2}'::pg_catalog.jsonb), map({ "'{1,2}'::pg_catalog.$_" } qw(_float8 _numeric _int4))),
 	publish('kanon_full_domain', 't_builders', 'a,zip,born,num', "$replace, hierarchies => " . q('{"a": {"interval": [2, 4]}, "zip": {"hipaa_zip3": true, "population": "own.people"}, "born": {"date": ["month", "year"]}, "num": {"quantile": [4, 2]}}'::pg_catalog.jsonb)),
 	publish('kanon_full_domain', 't_ready', 'a,zip', "$replace, hierarchies => " . q('{"a": {"age": true}, "zip": {"prefix": [3, 1]}}'::pg_catalog.jsonb)),
 	publish('kanon_pattern_guided', 't_masked', 'a,zip', "$replace, keep => " . names('who,num,born,note,f') . ", mask => "
@@ -270,9 +272,9 @@ try_all($_, @calls) foreach '"$user", public', 's, public', 's, pg_catalog';
 
 # Functions beside kanon's, or members of the extension by its owner's will, that fit what it calls of its own as well, or leave it undecided.
 $node->safe_psql('lab', <<'E', extra_params => [ '-U', 'planter' ]);
-CREATE FUNCTION s.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], float8[], jsonb, text, jsonb[], name[], text)
+CREATE FUNCTION s.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], s.kanon_weights, jsonb, text, jsonb[], name[], text)
 RETURNS SETOF s.evil LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
-CREATE FUNCTION s.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], float8[], jsonb, text, jsonb[],
+CREATE FUNCTION s.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], s.kanon_weights, jsonb, text, jsonb[],
     name[], text, interval, bigint, x int DEFAULT 0) RETURNS SETOF s.evil LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
 CREATE FUNCTION s.kanon_describe(text, name[], x int DEFAULT 0) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
 CREATE FUNCTION s.kanon_describe(text, text[]) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;

@@ -2,6 +2,7 @@
  * args.c: what SQL functions are called with, checked and in the core's form.
  */
 #include "compat.h"
+#include "host/excerpt.h"
 #include "run/request.h"
 
 #include <math.h>
@@ -13,37 +14,91 @@
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 
-double *
-weights_parse(ArrayType *array, int ncolumns)
+/* A weight of JSON: NAN where it is no number. */
+static double
+weight_of(const JsonbValue *value)
 {
-	Datum *elements;
-	bool *nulls;
-	int count;
-	double *weights = palloc(sizeof(double) * ncolumns);
-	double sum = 0;
+	return value->type == jbvNumeric ? DatumGetFloat8(DirectFunctionCall1(
+										   numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)))
+									 : NAN;
+}
 
-	if (array == NULL)
-	{
-		for (int c = 0; c < ncolumns; c++)
-			weights[c] = 1;
-		return weights;
-	}
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements, &nulls,
-					  &count);
-	if (ARR_NDIM(array) > 1 || count != ncolumns)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("%d weights do not fit %d quasi-identifiers", count, ncolumns),
-						errhint("Give one weight for each quasi-identifier, in their order.")));
+static void
+refuse_weight(const JsonbValue *value, const char *which)
+{
+	ereport(ERROR, (errcode(value->type == jbvNull ? ERRCODE_NULL_VALUE_NOT_ALLOWED
+												   : ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("%s of weights must be finite and at least 0", which),
+					errhint("A weight is what one suppressed cell of the column costs; 1 is the default.")));
+}
+
+static int
+weighted_column(const char *name, char *const *columns, int ncolumns)
+{
+	Nearest nearest = nearest_to(name);
+
 	for (int c = 0; c < ncolumns; c++)
 	{
-		weights[c] = nulls[c] ? NAN : DatumGetFloat8(elements[c]);
-		if (!isfinite(weights[c]) || weights[c] < 0)
-			ereport(ERROR,
-					(errcode(nulls[c] ? ERRCODE_NULL_VALUE_NOT_ALLOWED : ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("number %d of weights must be finite and at least 0", c + 1),
-					 errhint("A weight is what one suppressed cell of the column costs; 1 is the default.")));
-		sum += weights[c];
+		if (strcmp(columns[c], name) == 0)
+			return c;
+		nearest_try(&nearest, columns[c]);
 	}
+	ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+					errmsg("weights names \"%s\", which is no quasi-identifier", excerpt(name)),
+					errhint("%s", nearest_hint(&nearest, "Name quasi-identifiers; the others cost 1."))));
+}
+
+/* Each element of a list, or each pair of an object, into its column's place. */
+static void
+take_weights(Jsonb *given, double *weights, char *const *columns, int ncolumns)
+{
+	JsonbIterator *it = JsonbIteratorInit(&given->root);
+	JsonbIteratorToken token;
+	JsonbValue value;
+	int c = -1;
+	bool named = false;
+
+	(void) JsonbIteratorNext(&it, &value, true);
+	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
+	{
+		if (token == WJB_KEY)
+		{
+			c = weighted_column(pnstrdup(value.val.string.val, value.val.string.len), columns, ncolumns);
+			named = true;
+		}
+		else if (token == WJB_VALUE || token == WJB_ELEM)
+		{
+			if (!named)
+				c++;
+			weights[c] = weight_of(&value);
+			if (!isfinite(weights[c]) || weights[c] < 0)
+				refuse_weight(&value, named ? psprintf("\"%s\"", columns[c]) : psprintf("number %d", c + 1));
+		}
+	}
+}
+
+double *
+weights_parse(Jsonb *given, char *const *columns, int ncolumns)
+{
+	double *weights = palloc(sizeof(double) * ncolumns);
+	double sum = 0;
+	int count;
+
+	for (int c = 0; c < ncolumns; c++)
+		weights[c] = 1;
+	if (given == NULL)
+		return weights;
+	count = JB_ROOT_COUNT(given);
+	if (JB_ROOT_IS_SCALAR(given) || (JB_ROOT_IS_OBJECT(given) ? count == 0 : count != ncolumns))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%d weights do not fit %d quasi-identifiers", count, ncolumns),
+				 errhint("Give one weight for each quasi-identifier, in their order, or weights of some "
+						 "by name, such as '{\"%s\": 2}'.",
+						 ncolumns > 0 ? columns[0] : "zip")));
+	take_weights(given, weights, columns, ncolumns);
+	for (int c = 0; c < ncolumns; c++)
+		sum += weights[c];
 	/* what any number of rows loses is a number, and twice that in sums */
 	if (!(sum > 0) || !isfinite(sum * PG_INT64_MAX * 4))
 		ereport(ERROR,

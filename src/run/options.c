@@ -24,6 +24,7 @@
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #define RESIDUAL_HINT "It is 'fill', 'suppress', 'drop' or 'error'."
@@ -214,7 +215,8 @@ static const OptionKind kinds[OPTIONS] = {
 								  FIELD(columns.allow_identifying), NULL},
 	/* keys are drawn by the run: none of them stands here */
 	[OPTION_MASK] = {"mask", JSONBOID, NULL, NULL, true, FIELD(columns.mask), NULL},
-	[OPTION_WEIGHTS] = {"weights", FLOAT8ARRAYOID, NULL, NULL, true, FIELD(columns.weights), NULL},
+	/* kanon_weights in SQL, which is stored as jsonb is */
+	[OPTION_WEIGHTS] = {"weights", JSONBOID, NULL, NULL, true, FIELD(columns.weights), NULL},
 	[OPTION_HIERARCHIES] = {"hierarchies", JSONBOID, NULL, NULL, true, FIELD(columns.hierarchies),
 							take_hierarchies},
 	[OPTION_LEVEL_COST] = {"level_cost", TEXTOID, "ncp", LEVEL_COST_HINT, true, 0, take_level_cost},
@@ -430,6 +432,15 @@ Oid
 option_type(Option option)
 {
 	return kinds[option].type;
+}
+
+Oid
+option_sql_type(Option option, Oid schema)
+{
+	return option == OPTION_WEIGHTS
+			   ? GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("kanon_weights"),
+								 ObjectIdGetDatum(schema))
+			   : kinds[option].type;
 }
 
 void

@@ -86,8 +86,15 @@ find_option(const Model *model, const char *name)
 
 /* What JSON has for an option's type, and an example of it. */
 static const char *
-json_form(Oid type, const char **example)
+json_form(Option option, const char **example)
 {
+	Oid type = option_type(option);
+
+	if (option == OPTION_WEIGHTS)
+	{
+		*example = "{\"...\": 2}";
+		return "an object or a list of numbers";
+	}
 	switch (type)
 	{
 		case BOOLOID:
@@ -109,9 +116,6 @@ json_form(Oid type, const char **example)
 		case JSONBARRAYOID:
 			*example = "[{\"rule\": \"distinct_l\", \"column\": \"...\", \"l\": 3}]";
 			return "a list of objects";
-		case FLOAT8ARRAYOID:
-			*example = "[1, 2]";
-			return "a list of numbers";
 		default:
 			*example = OidIsValid(get_element_type(type)) ? "[\"...\", \"...\"]" : "\"...\"";
 			return OidIsValid(get_element_type(type)) ? "a list of strings" : "a string";
@@ -128,7 +132,7 @@ number_fits(Numeric value, Oid type)
 	int64 whole;
 
 	errno = 0;
-	if (type == FLOAT8OID || type == FLOAT8ARRAYOID)
+	if (type == FLOAT8OID)
 	{
 		real = strtod(text, &end);
 		return !isinf(real) && (errno == 0 || real != 0);
@@ -142,16 +146,13 @@ number_fits(Numeric value, Oid type)
 static bool
 elements_fit(JsonbContainer *list, Oid type)
 {
-	enum jbvType fitting = type == FLOAT8ARRAYOID ? jbvNumeric : jbvString;
-
 	if (type == JSONBARRAYOID)
 		return true;
 	for (uint32 i = 0; i < JsonContainerSize(list); i++)
 	{
 		JsonbValue *element = getIthJsonbValueFromContainer(list, i);
 
-		if (element->type != jbvNull &&
-			(element->type != fitting || (fitting == jbvNumeric && !number_fits(element->val.numeric, type))))
+		if (element->type != jbvNull && element->type != jbvString)
 			return false;
 	}
 	return true;
@@ -178,14 +179,14 @@ check_form(Option option, const JsonbValue *value)
 	Oid type = option_type(option);
 	bool list = OidIsValid(get_element_type(type));
 	const char *example;
-	const char *form = json_form(type, &example);
+	const char *form = json_form(option, &example);
 	bool fits;
 
 	if (value->type == jbvNull)
 		return;
 	if (value->type == jbvBinary)
 		fits = JsonContainerIsArray(value->val.binary.data)
-				   ? list && elements_fit(value->val.binary.data, type)
+				   ? option == OPTION_WEIGHTS || (list && elements_fit(value->val.binary.data, type))
 				   : type == JSONBOID;
 	else if (type == BOOLOID)
 		fits = value->type == jbvBool;

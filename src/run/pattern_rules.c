@@ -484,7 +484,7 @@ kanon_patterns(PG_FUNCTION_ARGS)
 	words.together = TEXTS_ARG(5, "together", &words.ntogether);
 	words.at_most_one = TEXTS_ARG(6, "at_most_one", &words.nat_most_one);
 	words.implies = TEXTS_ARG(7, "implies", &words.nimplies);
-	weights = weights_parse(array_arg(fcinfo, 8), columns.n);
+	weights = weights_parse(jsonb_arg(fcinfo, 8), columns.names, columns.n);
 	set_max_levels(&columns, array_arg(fcinfo, 9));
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);

@@ -250,7 +250,7 @@ typedef struct ColumnOptions
 	ArrayType *allow_identifying;
 	Jsonb *mask;
 	bytea *mask_key; /* a publication's secret, of masks that last and of who is dealt where; or NULL */
-	ArrayType *weights;
+	Jsonb *weights; /* a list, or an object by columns */
 	Jsonb *hierarchies;
 	LevelCost level_cost;
 	ArrayType *categorical;
@@ -363,6 +363,7 @@ extern bool model_takes(const Model *model, Option option);
 /* What SQL calls an option, its type, and its default as text, or NULL. */
 extern const char *option_name(Option option);
 extern Oid option_type(Option option);
+extern Oid option_sql_type(Option option, Oid schema); /* of the arguments of functions in that schema */
 extern const char *option_initial(const Model *model, Option option);
 
 /* {"option": value, ...} for the record: rules of the game and names, never a data value. */
@@ -437,8 +438,8 @@ extern void refuse_other_k(const KanonMethod *method, int64 k, const char *hint)
 extern void refuse_small_k(int64 k, int64 least, const char *hint);
 extern int64 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint);
 
-/* [ncolumns]; 1 each for NULL. */
-extern double *weights_parse(ArrayType *weights, int ncolumns);
+/* [ncolumns], of a list in their order, or of an object by their names; 1 each for NULL and where none is named. */
+extern double *weights_parse(Jsonb *weights, char *const *columns, int ncolumns);
 
 /* What to write instead of NULL. */
 #define LEVEL_COST_HINT \

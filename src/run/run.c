@@ -147,6 +147,8 @@ set_up(Run *run)
 {
 	Request *request = run->request;
 	KanonProblem *problem = &run->problem;
+	int n;
+	char **names = name_array(request->qis, "quasi_identifiers", &n);
 
 	source_levels(run->source);
 	problem->env = &run->border->env;
@@ -161,7 +163,7 @@ set_up(Run *run)
 		find_class_column(run, request->columns.class_column);
 	if (request->model->set_up != NULL)
 		request->model->set_up(run);
-	run->weights = weights_parse(request->columns.weights, run->source->nqis);
+	run->weights = weights_parse(request->columns.weights, names, n);
 	run->columns = run->source;
 }
 

@@ -105,7 +105,7 @@ sub functions {
 	my (%functions, %seen);
 	system(qw(psql -X -q -d postgres -c), 'SET client_min_messages = warning', '-c', 'CREATE EXTENSION IF NOT EXISTS kanon') == 0 or die;
 	for (qx(psql -X -q -A -t -F '|' -d postgres -c "
-		SELECT p.proname, p.proargnames[i], format_type(t, NULL), regexp_replace(pg_get_function_arg_default(p.oid, i::int), '::[a-z ]+(\\[\\])?\$', '')
+		SELECT p.proname, p.proargnames[i], format_type(t, NULL), regexp_replace(pg_get_function_arg_default(p.oid, i::int), '::[a-z_ ]+(\\[\\])?\$', '')
 		FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 		JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname = 'kanon'
 		LEFT JOIN LATERAL unnest(p.proargtypes::oid[]) WITH ORDINALITY AS a (t, i) ON true

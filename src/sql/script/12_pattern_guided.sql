@@ -14,7 +14,7 @@ CREATE FUNCTION @extschema@.kanon_pattern_guided(
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'ncp',
     privacy           jsonb[]  DEFAULT NULL,
@@ -30,5 +30,5 @@ RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, supp
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_guided';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name, int, text[], name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name, int, text[], name[], name[], jsonb, @extschema@.kanon_weights, jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table k-anonymously: every row under one of the allowed patterns, as few cells lost as can be';

@@ -11,7 +11,7 @@ CREATE FUNCTION @extschema@.kanon_pattern_clustering(
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'ncp',
     privacy           jsonb[]  DEFAULT NULL,
@@ -26,7 +26,7 @@ RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, supp
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_clustering';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], name, boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name[], name[], jsonb, @extschema@.kanon_weights, jsonb, text, jsonb[], name[], name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table as few homogeneous clusters: each listed pattern is used by one class at most';
 
 CREATE FUNCTION @extschema@.kanon_cluster(
@@ -40,7 +40,7 @@ CREATE FUNCTION @extschema@.kanon_cluster(
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'ncp',
     privacy           jsonb[]  DEFAULT NULL,
@@ -57,5 +57,5 @@ RETURNS TABLE (classes bigint, row_count bigint, dropped_rows bigint, class_min 
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_cluster';
 
-COMMENT ON FUNCTION @extschema@.kanon_cluster(regclass, text, name[], bigint, text, text, int, name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_cluster(regclass, text, name[], bigint, text, text, int, name[], name[], jsonb, @extschema@.kanon_weights, jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table in classes of any shape, by partitioning (Mondrian) or clustering, some with a proven guarantee';

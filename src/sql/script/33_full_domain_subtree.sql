@@ -11,7 +11,7 @@ CREATE FUNCTION @extschema@.kanon_full_domain(
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
@@ -27,7 +27,7 @@ RETURNS TABLE (pattern text, verdict text, metric_value float8, suppressed_rows 
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_full_domain';
 
-COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, text, float8, text, int, boolean, name[], name[], jsonb, float8[], jsonb, jsonb[], name[], text, name, boolean, boolean, boolean, interval)
+COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, text, float8, text, int, boolean, name[], name[], jsonb, @extschema@.kanon_weights, jsonb, jsonb[], name[], text, name, boolean, boolean, boolean, interval)
 IS 'publishes a table k-anonymously with every row generalized to the same levels, the optimal ones by a metric';
 
 CREATE FUNCTION @extschema@.kanon_subtree(
@@ -40,7 +40,7 @@ CREATE FUNCTION @extschema@.kanon_subtree(
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
@@ -54,5 +54,5 @@ RETURNS TABLE (column_name name, level int, shown text, row_count bigint, classe
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_subtree';
 
-COMMENT ON FUNCTION @extschema@.kanon_subtree(regclass, text, name[], bigint, text, text, name[], name[], jsonb, float8[], jsonb, jsonb[], name[], name, boolean, boolean, boolean, interval)
+COMMENT ON FUNCTION @extschema@.kanon_subtree(regclass, text, name[], bigint, text, text, name[], name[], jsonb, @extschema@.kanon_weights, jsonb, jsonb[], name[], name, boolean, boolean, boolean, interval)
 IS 'publishes a table k-anonymously with one cut through each hierarchy: a value shows the same in every row';

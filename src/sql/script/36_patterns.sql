@@ -7,13 +7,13 @@ CREATE FUNCTION @extschema@.kanon_patterns(
     together          text[]   DEFAULT '{}',
     at_most_one       text[]   DEFAULT '{}',
     implies           text[]   DEFAULT '{}',
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     max_level         int[]    DEFAULT NULL)
 RETURNS SETOF text
 LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'kanon_patterns';
 
-COMMENT ON FUNCTION @extschema@.kanon_patterns(name[], int, float8, name[], name[], text[], text[], text[], float8[], int[])
+COMMENT ON FUNCTION @extschema@.kanon_patterns(name[], int, float8, name[], name[], text[], text[], text[], @extschema@.kanon_weights, int[])
 IS 'the patterns that fulfil some rules, cheapest first, the all-suppressed one last';
 
 CREATE FUNCTION @extschema@.kanon_rules(

@@ -12,7 +12,7 @@ CREATE FUNCTION @extschema@.kanon_freeform(
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
@@ -26,7 +26,7 @@ RETURNS TABLE (row_count bigint, partitions bigint, gcp float8, cost float8, low
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_freeform';
 
-COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, boolean, name, name[], name[], jsonb, float8[], jsonb, jsonb[], name[], boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, boolean, name, name[], name[], jsonb, @extschema@.kanon_weights, jsonb, jsonb[], name[], boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table so that every row matches k records and every record k rows, each equally likely: levels of hierarchies, ranges and sets, no classes';
 
 CREATE FUNCTION @extschema@.kanon_check_freeform(

@@ -10,7 +10,7 @@ CREATE FUNCTION @extschema@.kanon_frontier(
     gap               float8   DEFAULT 0,
     effort            float8   DEFAULT 1,
     keep              name[]   DEFAULT '{}',
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'ncp',
     privacy           jsonb[]  DEFAULT NULL,
@@ -26,7 +26,7 @@ RETURNS TABLE (k bigint, suppressed_cells bigint, suppressed_share float8, usefu
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_frontier';
 
-COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], float8[], jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
+COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], @extschema@.kanon_weights, jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
 IS 'loss of a release for each of several ks, by any solver; reads the source once and writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_explain(
@@ -40,7 +40,7 @@ CREATE FUNCTION @extschema@.kanon_explain(
     effort            float8   DEFAULT 1,
     with_values       boolean  DEFAULT false,
     keep              name[]   DEFAULT '{}',
-    weights           float8[] DEFAULT NULL,
+    weights           @extschema@.kanon_weights DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'ncp',
     privacy           jsonb[]  DEFAULT NULL,
@@ -55,7 +55,7 @@ RETURNS TABLE (aspect text, subject text, row_count bigint, suppressed_cells big
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_explain';
 
-COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text, text[], jsonb, float8, float8, boolean, name[], float8[], jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
+COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text, text[], jsonb, float8, float8, boolean, name[], @extschema@.kanon_weights, jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
 IS 'columns and patterns that cause the cost of a release, and changes that would lower it; any solver; writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_option_list()

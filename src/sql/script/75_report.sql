@@ -319,10 +319,10 @@ statements AS (
                jsonb_build_object('column', c.column_name, 'kept', c.kept, 'generalised', c.generalised, 'blank', c.suppressed, 'levels', c.levels_shown)
         FROM r, columns c
         UNION ALL
-        SELECT 100, 0, 'weights', format('An empty cell costs: %s.', (SELECT string_agg(c.name || ' ' || (w.weight #>> '{}'), ', ' ORDER BY c.ordinal)
-                    FROM columns c JOIN jsonb_array_elements(r.options -> 'weights') WITH ORDINALITY AS w (weight, nr) ON w.nr = c.ordinal)),
+        SELECT 100, 0, 'weights', format('An empty cell costs: %s.', (SELECT string_agg(c.name || ' ' || CASE jsonb_typeof(r.options -> 'weights') WHEN 'array' THEN r.options -> 'weights' ->> (c.ordinal - 1)::int
+                        ELSE coalesce(r.options -> 'weights' ->> c.column_name::text, '1') END, ', ' ORDER BY c.ordinal) FROM columns c)),
                jsonb_build_object('weights', r.options -> 'weights', 'cost', r.cost)
-        FROM r WHERE jsonb_typeof(r.options -> 'weights') = 'array'
+        FROM r WHERE jsonb_typeof(r.options -> 'weights') IN ('array', 'object')
         UNION ALL
         SELECT 110, 0, 'method', format('The release was found by the method %s', r.method)
                || CASE WHEN r.options ? 'stayed_near' THEN '. It keeps rows in the classes of the release before; another release may lose less.'
@@ -492,7 +492,7 @@ again AS (
       AND NOT jsonb_path_exists(r.privacy, '$[*].listed')),
 ks AS (
     SELECT f.* FROM again a, LATERAL @extschema@.kanon_frontier(a.source_now, a.names, kanon_report_data.frontier, method => 'greedy'::text, patterns => NULL::text[],
-        rules => NULL::jsonb, gap => 0::float8, effort => 1::float8, keep => '{}'::name[], weights => NULL::float8[], hierarchies => NULL::jsonb,
+        rules => NULL::jsonb, gap => 0::float8, effort => 1::float8, keep => '{}'::name[], weights => NULL::@extschema@.kanon_weights, hierarchies => NULL::jsonb,
         level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'fill'::text,
         time_limit => '60 seconds'::interval, seed => NULL::bigint, solver => a.model, options => a.options) AS f)
 SELECT jsonb_build_object(

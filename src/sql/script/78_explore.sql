@@ -27,7 +27,7 @@ tried AS (
                unnest(coalesce(kanon_explore.hierarchies, ARRAY[NULL]::jsonb[])) WITH ORDINALITY AS h (hierarchies, nr)
           ORDER BY 3 LIMIT 26) s,
          LATERAL @extschema@.kanon_frontier(source, quasi_identifiers, ks, method => s.method, patterns => NULL::text[], rules => NULL::jsonb,
-            gap => 0::float8, effort => 1::float8, keep => kanon_explore.keep, weights => NULL::float8[], hierarchies => s.hierarchies,
+            gap => 0::float8, effort => 1::float8, keep => kanon_explore.keep, weights => NULL::@extschema@.kanon_weights, hierarchies => s.hierarchies,
             level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'drop'::text,
             time_limit => kanon_explore.time_limit, seed => NULL::bigint,
             solver => 'pattern_guided'::text, options => NULL::jsonb) f),

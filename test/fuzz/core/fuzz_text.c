@@ -330,7 +330,8 @@ ABSENT(void border_check(Border *b, KanonStatus s, const char *d))
 ABSENT(Border *border_create(const char *n))
 ABSENT(ArrayType *array_arg(FunctionCallInfo f, int arg))
 ABSENT(char **name_array(ArrayType *a, const char *w, int *n))
-ABSENT(double *weights_parse(ArrayType *w, int n))
+ABSENT(Jsonb *jsonb_arg(FunctionCallInfo f, int arg))
+ABSENT(double *weights_parse(Jsonb *w, char *const *c, int n))
 
 /* ---- what must hold ---- */
 

@@ -226,7 +226,12 @@ sub sane
 		return names(@qis, $sensitive // ()) if $name eq 'allow_identifying';
 	}
 	return names(several(2, grep { $_->{type}{note} eq '' } @{ $plan->{others} })) if $name eq 'sensitive';
-	if ($name eq 'weights') { my @w = map { pick(1, 1, 2, 0.5, 3, 0, 1e-9, 0.1) } @qis; return { sql => array('float8', @w), val => \@w } }
+	if ($name eq 'weights')
+	{
+		my @w = map { pick(1, 1, 2, 0.5, 3, 0, 1e-9, 0.1) } @qis;
+		# in their order, or by name
+		return { sql => chance(0.5) ? array('float8', @w) : 'jsonb_build_object(' . join(', ', map { literal($qis[$_]{name}) . ", $w[$_]" } 0 .. $#qis) . ')', val => \@w };
+	}
 	return text($plan->{method}) if $name eq 'method' || $name eq 'algorithm';
 	return names(several(1, @qis)) if $name =~ /^(categorical|never|always)$/;
 	return text(pick(qw(suppress drop error))) if $name eq 'residual';
