@@ -14,6 +14,9 @@
 /* More than any sum of short costs; such a sum and KANON_MAX_COLUMNS of these fit 32 bits. */
 #define OUT (UINT32_C(3) << 22)
 
+/* Of a block of so many rows at most, all codes are fetched into the processor's memory at once. */
+#define NEAR_ROWS 256
+
 /* memcpy of a row; inline, since rows are two or three times 16 bytes. */
 static inline void
 copy_row(char *to, const char *from, size_t stride)
@@ -442,6 +445,7 @@ fill_byte(GreedySearch *search, int j, int c, const uint32_t *types, uint32_t n)
 	char *rows = search->level[0].rows;
 	bool direct = column->distinct <= search->nslots;
 	uint32_t nslots = direct ? column->distinct : search->nslots;
+	uint64_t used = 0; /* the slots, where one word has them all */
 
 	memset(search->slot_rows, 0, nslots * sizeof(uint32_t));
 	for (uint32_t i = 0; i < n; i++)
@@ -449,11 +453,14 @@ fill_byte(GreedySearch *search, int j, int c, const uint32_t *types, uint32_t n)
 		uint32_t code = column->code[types[i]];
 		uint32_t at = direct ? code : find_slot(search, code);
 
+		used |= UINT64_C(1) << at % 64;
 		search->slot_code[at] = code;
 		search->slot_rows[at] += greedy_row(search, rows, i)->rows;
 	}
-	for (uint32_t at = 0; at < nslots; at++)
+	for (uint32_t at = 0; nslots > 64 ? at < nslots : used != 0; used &= used - 1, at++)
 	{
+		if (nslots <= 64)
+			at = (uint32_t) __builtin_ctzll(used);
 		search->slot_byte[at] = GREEDY_DEAD;
 		if (search->slot_rows[at] >= k)
 		{
@@ -517,6 +524,9 @@ greedy_block_make(GreedySearch *search, const uint32_t *types, uint32_t n, const
 		row->type = types[i];
 		row->rows = (uint32_t) (rows < search->problem->k ? rows : search->problem->k);
 	}
+	for (uint32_t i = 0; i < n && n <= NEAR_ROWS; i++)
+		KANON_EACH (c, rest)
+			__builtin_prefetch(&search->problem->columns[c].code[types[i]]);
 	KANON_EACH (c, rest)
 	{
 		int j = search->ncolumns;

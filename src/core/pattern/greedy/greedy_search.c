@@ -25,6 +25,9 @@
 /* Row types at least that set_order looks at, if there are so many. */
 #define ORDER_SAMPLE 4096
 
+/* Row types ahead whose codes are fetched into the processor's memory. */
+#define AHEAD 16
+
 /* ---- decisions ---- */
 
 /*
@@ -244,6 +247,27 @@ greedy_enough(GreedySearch *search, uint64_t work)
 	return search->status != KANON_OK;
 }
 
+/* Puts row types into the order of their digits; those of rare ones follow the others, from `rare` on. */
+static void
+order_types(GreedySearch *search, uint32_t *types, uint32_t n, const uint32_t *code, int shift, uint32_t *to,
+			uint32_t rare)
+{
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint8_t digit = (uint8_t) (code[types[i]] >> shift);
+
+		if (i + AHEAD < n)
+			__builtin_prefetch(&code[types[i + AHEAD]]);
+		if (search->status == KANON_OK && kanon_stop(search->pace, 4))
+			search->status = KANON_CANCELLED;
+		if (search->digit_rows[digit] >= search->problem->k)
+			search->spare[to[digit]++] = types[i];
+		else
+			search->spare[rare++] = types[i];
+	}
+	memcpy(types, search->spare, n * sizeof(uint32_t));
+}
+
 /*
  * Splits a group by eight bits of column c's codes, those from `shift` on, and
  * then by the lower ones; searches the groups of at least k rows.
@@ -252,9 +276,9 @@ static void
 split_types(GreedySearch *search, uint32_t *types, uint32_t n, int c, int shift, const GreedyState *state)
 {
 	const uint32_t *code = search->problem->columns[c].code;
+	const int64_t *rows = search->problem->rows;
 	uint32_t to[256];
 	uint32_t sum = 0;
-	uint32_t rare;
 	uint32_t from = 0;
 
 	memset(search->digit_rows, 0, sizeof(search->digit_rows));
@@ -263,9 +287,15 @@ split_types(GreedySearch *search, uint32_t *types, uint32_t n, int c, int shift,
 	{
 		uint8_t digit = (uint8_t) (code[types[i]] >> shift);
 
+		/* (row types of a group lie anywhere in memory) */
+		if (i + AHEAD < n)
+		{
+			__builtin_prefetch(&code[types[i + AHEAD]]);
+			__builtin_prefetch(&rows[types[i + AHEAD]]);
+		}
 		if (greedy_enough(search, 4))
 			return;
-		search->digit_rows[digit] += search->problem->rows[types[i]];
+		search->digit_rows[digit] += rows[types[i]];
 		search->digit_types[digit]++;
 	}
 	for (int d = 0; d < 256; d++)
@@ -276,26 +306,14 @@ split_types(GreedySearch *search, uint32_t *types, uint32_t n, int c, int shift,
 	}
 	if (sum == 0)
 		return;
-	rare = sum;
-	for (uint32_t i = 0; i < n; i++)
+	order_types(search, types, n, code, shift, to, sum);
+	/* each digit's rows have one value so far, and end where the next one's begin */
+	for (int d = 0; from < sum && search->status == KANON_OK; d++)
 	{
-		uint8_t digit = (uint8_t) (code[types[i]] >> shift);
+		uint32_t end = to[d];
 
-		if (search->status == KANON_OK && kanon_stop(search->pace, 4))
-			search->status = KANON_CANCELLED;
-		if (search->digit_rows[digit] >= search->problem->k)
-			search->spare[to[digit]++] = types[i];
-		else
-			search->spare[rare++] = types[i];
-	}
-	memcpy(types, search->spare, n * sizeof(uint32_t));
-	while (from < sum && search->status == KANON_OK)
-	{
-		uint32_t value = code[types[from]] >> shift;
-		uint32_t end = from + 1;
-
-		while (end < sum && code[types[end]] >> shift == value)
-			end++;
+		if (end == from)
+			continue;
 		if (shift > 0)
 			split_types(search, types + from, end - from, c, shift - 8, state);
 		else
