@@ -1993,7 +1993,7 @@ again AS (
                || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,identify_together,tell,metric_bound,stayed_near}'::text[])
                || CASE WHEN r.privacy <> '[]' THEN jsonb_build_object('privacy', (SELECT jsonb_agg(x - 'says') FROM jsonb_array_elements(r.privacy) AS x)) ELSE '{}' END AS options
     FROM r
-    WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.named_not IS NULL AND r.mechanism IS NULL AND NOT r.options ?| '{h,rho}'
+    WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.named_not IS NULL AND r.mechanism IS NULL AND r.model <> 'linked' AND NOT r.options ?| '{h,rho,known_columns,combinations}'
       AND NOT jsonb_path_exists(r.privacy, '$[*].listed')),
 ks AS (
     SELECT f.* FROM again a, LATERAL @extschema@.kanon_frontier(a.source_now, a.names, kanon_report_data.frontier, method => 'greedy'::text, patterns => NULL::text[],
@@ -2067,6 +2067,8 @@ SELECT jsonb_build_object(
                      'number', CASE m.kind WHEN 'number' THEN m.value END, 'share', CASE m.kind WHEN 'share' THEN m.value END) ORDER BY m.nr) FROM measures m),
     'frontier', CASE WHEN kanon_report_data.frontier IS NOT NULL THEN jsonb_build_object('says',
                     CASE WHEN r.mechanism IS NOT NULL THEN 'Rows that are drawn by chance, or have noise, hide nobody among k others.'
+                         WHEN r.model = 'linked' THEN 'This is one table of a release of several, so other ks cannot be tried for it alone.'
+                         WHEN r.few_known THEN 'Other ks cannot be tried here: call the function with dry_run => true, once for each k.'
                          WHEN r.options ? 'rho' THEN 'The promise is about a confidence: there is no k.'
                          WHEN r.options ? 'h' THEN 'Which items are private was not recorded where they were listed, so other ks cannot be tried.'
                          WHEN r.source_now IS NULL THEN format('The source was not read: %s. So other ks were not tried.', coalesce(r.source_not, 'it is not there any more'))

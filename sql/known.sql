@@ -125,5 +125,7 @@ SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, 
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, residual => 'drop');
 SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2}', key => 'nr');
 SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2}', key => 'nr', protect_successive => true);
+-- the page does not ask kanon_frontier for what it does not take
+SELECT kanon_report_data(max(run), frontier => '{2,5}') -> 'frontier' ->> 'says' AS says FROM kanon_usefulness WHERE options ? 'known_columns';
 \set VERBOSITY terse
 DROP SCHEMA known_test CASCADE;
