@@ -124,13 +124,6 @@ ALTER TABLE market_public.orders RENAME TO orders_other;
 SELECT problem, remedy FROM kanon_publication_status('market_public.customers');
 SELECT status FROM kanon_refresh('market_public');
 DROP TABLE market_public.orders_other;
-SELECT format('CREATE OR REPLACE VIEW market_public.orders AS SELECT * FROM market_private.orders_release_%s LIMIT 9', max(release)) AS by_hand FROM kanon_releases WHERE status = 'current' \gset
-:by_hand;
-SELECT problem, remedy FROM kanon_publication_status('market_public.customers');
-SELECT status, error, message FROM kanon_refresh('market_public');
-DROP VIEW market_public.orders;
-SELECT status FROM kanon_refresh('market_public');
-SELECT problem, remedy FROM kanon_publication_status('market_public.customers');
 -- nothing stays
 SELECT kanon_drop_publication('market_public');
 SELECT count(*) FROM pg_class WHERE relnamespace IN ('market_public'::regnamespace, 'market_private'::regnamespace);

@@ -192,6 +192,9 @@ extern List *linked_tables(const KanonPublication *publication);
 /* New options of a publication that has these before are as a definition has them; raises what is wrong. */
 extern void linked_alter(KanonPublication *publication, Jsonb *before);
 
+/* Under which name readers know a table, in the order of the options: 0 is the subject's. */
+extern char *linked_view_name(const KanonPublication *publication, int n);
+
 /* As view_check, of the other views. */
 extern void linked_views_check(const KanonPublication *publication, const Release *release);
 

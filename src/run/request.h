@@ -250,7 +250,7 @@ typedef struct ColumnOptions
 	ArrayType *allow_identifying;
 	Jsonb *mask;
 	bytea *mask_key; /* a publication's secret, of masks that last and of who is dealt where; or NULL */
-	Jsonb *weights; /* a list, or an object by columns */
+	Jsonb *weights;  /* a list, or an object by columns */
 	Jsonb *hierarchies;
 	LevelCost level_cost;
 	ArrayType *categorical;

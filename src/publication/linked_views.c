@@ -1,0 +1,127 @@
+/*
+ * linked_views.c: the views of a publication of several tables, but the subject's: their names, what stands
+ * in their way, and how they follow a release.
+ */
+#include "compat.h"
+#include "host/attempt.h"
+#include "host/catalog.h"
+#include "host/settings.h"
+#include "publication/publication.h"
+#include "rows/target.h"
+
+#include "catalog/namespace.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* Of one of the other views the name, and what has it although the view is gone; InvalidOid: nothing. */
+static char *
+other_name(const KanonPublication *publication, int n, Oid *taken)
+{
+	Oid namespace = get_rel_namespace(publication->published);
+	char *name = linked_view_name(publication, n + 1);
+	bool gone = n >= list_length(publication->views) || !OidIsValid(list_nth_oid(publication->views, n));
+
+	*taken = gone ? get_relname_relid(name, namespace) : InvalidOid;
+	return quote_qualified_identifier(get_namespace_name(namespace), name);
+}
+
+/* One of the other views, as a publication by itself. */
+static KanonPublication *
+other_view(const KanonPublication *publication, int n)
+{
+	KanonPublication *view = palloc0(sizeof(KanonPublication));
+	Oid taken = InvalidOid;
+
+	*view = *publication;
+	view->published = n < list_length(publication->views) ? list_nth_oid(publication->views, n) : InvalidOid;
+	if (!OidIsValid(view->published))
+		view->name = other_name(publication, n, &taken);
+	if (OidIsValid(taken))
+		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
+						errmsg("relation %s has the name of a view of publication %s", view->name,
+							   publication->name),
+						errhint("Drop it or give it another name, and refresh the publication again.")));
+	return view;
+}
+
+Oid
+linked_view_in_the_way(const KanonPublication *publication)
+{
+	for (int i = 0; i < list_length(publication->views); i++)
+	{
+		Oid view = list_nth_oid(publication->views, i);
+		Oid taken;
+
+		(void) other_name(publication, i, &taken);
+		if (OidIsValid(taken))
+			return taken;
+		if (OidIsValid(view) && !OidIsValid(source_view_reads(view)))
+			return view;
+	}
+	return InvalidOid;
+}
+
+void
+linked_views_check(const KanonPublication *publication, const Release *release)
+{
+	for (int i = 0; i < list_length(release->others); i++)
+		view_check(other_view(publication, i), list_nth_oid(release->others, i));
+}
+
+void
+linked_views_lock(const KanonPublication *publication)
+{
+	List *views = NIL;
+	ListCell *lc;
+
+	if (!publication_is_linked(publication) || !OidIsValid(publication->published))
+		return;
+	foreach (lc, lcons_oid(publication->published, list_copy(publication->views)))
+		if (publication_owns(publication, lfirst_oid(lc), RELKIND_VIEW))
+			views = lappend_oid(views, lfirst_oid(lc));
+	progress_say("waiting for readers", 0, -1);
+	lock_all_without_queue(views, "views", NULL, NULL);
+}
+
+void
+linked_views_switch(KanonPublication *publication, const Release *release)
+{
+	List *views = NIL;
+
+	for (int i = 0; i < list_length(release->others); i++)
+	{
+		KanonPublication *view = other_view(publication, i);
+		MemoryContext old;
+
+		view_show(view, list_nth_oid(release->others, i));
+		old = MemoryContextSwitchTo(GetMemoryChunkContext(publication));
+		views = lappend_oid(views, view->published);
+		MemoryContextSwitchTo(old);
+	}
+	publication->views = views;
+}
+
+KanonPublication *
+linked_find(Oid extension, const char *schema, bool (*wanted)(Oid owner, Oid view))
+{
+	Oid namespace = get_namespace_oid(schema, true);
+	KanonPublication *found = NULL;
+	ListCell *lc;
+
+	foreach (lc, OidIsValid(namespace) ? publications(extension, wanted, NULL) : NIL)
+	{
+		KanonPublication *publication = lfirst(lc);
+
+		if (!publication_is_linked(publication) || !OidIsValid(publication->published) ||
+			get_rel_namespace(publication->published) != namespace)
+			continue;
+		if (found != NULL)
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("several publications of several tables are in schema \"%s\"", schema),
+							errhint("Name the view of the subject's table.")));
+		found = publication;
+	}
+	if (found != NULL)
+		found->patience = NULL;
+	return found;
+}
