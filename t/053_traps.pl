@@ -120,6 +120,7 @@ sub linked_calls
 	my ($persons, $visits, $wards) = ('"safe.persons": {"quasi_identifiers": ["a"]}', '"mallory.visits": {"quasi_identifiers": ["b"], "keep": ["ward"]}', '"mallory.wards": {"keep": ["name"]}');
 	return ("SELECT count(*) FROM kanon_linked('safe.persons', '{$persons, $visits, $wards}', 'public', 5, replace => true)",
 		"SELECT count(*) FROM kanon_linked('safe.persons', '{$persons, " . $visits =~ s/, "keep".*/, "linked": false}/r . "}', 'public', 5, replace => true)",
+		"SELECT kanon_create_linked_publication('public', 'safe.persons', '{$persons, $visits, $wards}', 5)",
 		"SELECT count(*) FROM kanon_check_linked('safe.persons', '{$persons, " . $visits =~ s/, "keep".*/}/r . "}', 5)");
 }
 
@@ -152,7 +153,7 @@ my @by_name = (
 		"SELECT count(*) FROM kanon_attack('$t', 'mallory.t_plain', 'id', '{a,b}')", "SELECT count(*) FROM kanon_compare('$t', 'mallory.t_plain', '{a,b}')", "SELECT count(*) FROM kanon_distributions('$t', 'mallory.t_plain', '{a,b}', 5)",
 		"SELECT kanon_hierarchy_date('$t', 'd', 'public.h')", "SELECT kanon_create_publication('public.p', '$t', '{a,b}', 5)", "SELECT kanon_set_budget('$t', 1, role => 'donor')", "SELECT count(*) FROM kanon_internal.kanon_shard_types('$t'::regclass) AS g (packed bytea, rows bigint)", "SELECT count(*) FROM kanon_internal.kanon_shard_rows('$t'::regclass) AS g (a int, b int, rows bigint)",
 		"SELECT kanon_k_map('$t'), kanon_delta_presence('$t', 0, 0.5), kanon_presence('$t', 100, 0, 0.5, 0.9), kanon_t_closeness('s', 0.3, hierarchy => '$t')", "SELECT kanon_describe('*-', '{a,b}'), count(kanon_internal.kanon_row_type(1, ROW(1))) FROM kanon_option_list()",
-		"SELECT kanon_checksum('$t')", "SELECT count(*) FROM kanon_linked('$t', '{\"mallory.src\": {\"quasi_identifiers\": [\"a\", \"b\"]}}', 'public', 5)", "SELECT count(*) FROM kanon_check_linked('$t', '{\"mallory.src\": {\"quasi_identifiers\": [\"a\", \"b\"]}}', 5)", "SELECT count(*) FROM kanon_dp('$t', 'count', 1)") } 'mallory.src'),
+		"SELECT kanon_checksum('$t')", "SELECT count(*) FROM kanon_linked('$t', '{\"mallory.src\": {\"quasi_identifiers\": [\"a\", \"b\"]}}', 'public', 5)", "SELECT kanon_create_linked_publication('public', '$t', '{\"mallory.src\": {\"quasi_identifiers\": [\"a\", \"b\"], \"target\": \"linked_src\"}}', 5)", "SELECT count(*) FROM kanon_check_linked('$t', '{\"mallory.src\": {\"quasi_identifiers\": [\"a\", \"b\"]}}', 5)", "SELECT count(*) FROM kanon_dp('$t', 'count', 1)") } 'mallory.src'),
 	linked_calls(),
 	"SELECT count(*) FROM kanon_check_hierarchy('mallory.levels', 'mallory.src', 'a')",
 	"SELECT count(*) FROM kanon_pattern_guided('mallory.src', NULL, '{a,b}', 5, hierarchies => '{\"a\": \"mallory.levels\"}', dry_run => true)");
