@@ -165,7 +165,7 @@ SHLIB_LINK = $(CORE_LIB) $(GLPK_LIBS) $(LEMON_LIBS) -lm
 override with_llvm := no
 
 # Tests of what a build lacks are left out; "without" is for one that lacks all.
-LACKS = $(if $(filter yes,$(GLPK)),,dry exact glpk ways_out wide) $(if $(filter yes,$(LEMON)),,matching) \
+LACKS = $(if $(filter yes,$(GLPK)),,dry exact glpk known ways_out wide) $(if $(filter yes,$(LEMON)),,matching) \
 	$(if $(filter-out yes,$(GLPK) $(LEMON)),options returns) $(if $(filter yes,$(GLPK) $(LEMON)),without)
 REGRESS = $(sort $(filter-out $(LACKS),$(patsubst sql/%.sql,%,$(call sources,sql/*.sql))))
 ISOLATION = $(sort $(patsubst specs/%.spec,%,$(call sources,specs/*.spec)))

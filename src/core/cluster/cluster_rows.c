@@ -26,6 +26,8 @@ typedef struct Places
 	double cost;
 	double cutoff; /* what costs more does not count */
 	bool found;
+	int64_t nodes;
+	bool ended; /* by its work: nothing is proven */
 } Places;
 
 static bool
@@ -149,12 +151,13 @@ place(Places *s, uint32_t type, size_t option, int64_t rows)
 		take_best(s);
 		return KANON_OK;
 	}
-	for (; status == KANON_OK && !pace->late; option++)
+	for (; status == KANON_OK && !pace->late && !s->ended; option++)
 	{
 		double least = floor_of(s, type, option, rows);
 		uint32_t f;
 
 		s->c->nodes++;
+		s->ended = ++s->nodes >= KANON_CLUSTERING_NODES;
 		if (kanon_step(pace, model->m + 8 * s->used.n))
 			return KANON_CANCELLED;
 		if (least == INFINITY || least > s->cutoff || !may_fill(s, type, rows))
@@ -162,7 +165,7 @@ place(Places *s, uint32_t type, size_t option, int64_t rows)
 		while (!may_use(s, model->opt[option]))
 			option++;
 		f = model->opt[option];
-		for (int64_t n = rows; n > 0 && status == KANON_OK && !pace->late; n--)
+		for (int64_t n = rows; n > 0 && status == KANON_OK && !pace->late && !s->ended; n--)
 		{
 			if (!put(s, type, f, n))
 				return KANON_NO_MEMORY;
@@ -222,7 +225,7 @@ clusters_place(Clusters *c, double *bound)
 		kanon_release_free(c->problem, &c->result.release);
 		status = kanon_pairs_release(c->problem, &c->instances, s.best, true, &c->result.release);
 	}
-	if (status == KANON_OK && !c->pace.late)
+	if (status == KANON_OK && !c->pace.late && !s.ended)
 		*bound = c->result.cost;
 	kanon_free(env, s.used.v);
 	kanon_scratch_free(&scratch);

@@ -81,6 +81,7 @@ extern KanonStatus kanon_solve_pattern_clustering_fpt(const KanonProblem *proble
  * pattern.  Else it is a heuristic.
  */
 #define KANON_CLUSTERING_ROWS 64
+#define KANON_CLUSTERING_NODES (1 << 20) /* steps of the search; after them nothing is proven */
 #define KANON_CLUSTERING_PATTERNS 256
 #define KANON_CLUSTERING_PAIRS 40000
 extern bool kanon_clustering_proves(const KanonProblem *problem);
