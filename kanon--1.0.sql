@@ -1566,6 +1566,8 @@ r AS (
            concat_ws(', or ', 'any ' || (u.options ->> 'known_columns') || ' or fewer',
                      (SELECT string_agg(x.word, ' or ' ORDER BY x.nr) FROM jsonb_array_elements_text(u.options -> 'combinations') WITH ORDINALITY AS x (word, nr))) AS known,
            u.options ?| ARRAY['known_columns', 'combinations'] AS few_known,
+           -- or of persons, over the tables of one release
+           CASE WHEN u.options #> '{linked,promised}' = 'true' THEN u.options -> 'linked' END AS linked,
            l.source_now, l.source_not,
            -- of a publication, what it is made of: its own relations have private names
            d.oid AS described, obj_description(d.oid, 'pg_class') AS comment,
@@ -1618,6 +1620,18 @@ kept AS (
            coalesce(r.options -> 'allow_identifying', '[]') ? k.name AS allowed,
            ARRAY(SELECT x ->> 'says' FROM jsonb_array_elements(r.privacy) AS x
                  WHERE x ->> 'column' = k.name OR x -> 'columns' ? k.name) AS rules,
+           coalesce(r.options #> '{linked,keys}' ? k.name::text, false) AS is_key,
+           -- what became of its values; NULL: nothing
+           CASE WHEN r.options #> '{linked,keys}' ? k.name::text THEN 'a pseudonym in place of the key'
+                WHEN m.mask IS NULL THEN NULL
+                ELSE coalesce(nullif(concat_ws(', ',
+                    CASE WHEN m.mask = '"pseudonym"' OR m.mask ? 'pseudonym' THEN 'a pseudonym, ' || CASE m.mask ->> 'pseudonym' WHEN 'publication' THEN 'the same in every release' ELSE 'for this release alone' END END,
+                    'rounded to ' || (m.mask ->> 'round'),
+                    'cut above ' || CASE WHEN m.mask -> 'top' < '1' AND m.mask -> 'top' > '0' THEN 'the quantile ' ELSE '' END || (m.mask ->> 'top'),
+                    'cut below ' || CASE WHEN m.mask -> 'bottom' < '1' AND m.mask -> 'bottom' > '0' THEN 'the quantile ' ELSE '' END || (m.mask ->> 'bottom'),
+                    'its first ' || (m.mask -> 'partial' ->> 0) || ' and last ' || (m.mask -> 'partial' ->> 1) || ' characters',
+                    'shifted by up to ' || (m.mask ->> 'days') || ' days',
+                    CASE WHEN m.mask ? 'constant' THEN 'the same in every row' END), ''), 'masked: ' || m.mask::text) END AS done,
            -- can its values be compared?
            EXISTS (SELECT FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid
                    LEFT JOIN pg_type b ON b.oid = y.typbasetype
@@ -1626,7 +1640,7 @@ kept AS (
                           SELECT FROM pg_opclass o WHERE o.opcmethod = 403 AND o.opcdefault
                              AND (o.opcintype = coalesce(b.oid, y.oid)
                                OR coalesce(b.oid, y.oid) = 'varchar'::regtype AND o.opcintype = 'text'::regtype)))) AS comparable
-    FROM r, unnest(r.kept) WITH ORDINALITY AS k (name, nr)),
+    FROM r, unnest(r.kept) WITH ORDINALITY AS k (name, nr), LATERAL (SELECT r.options -> 'mask' -> k.name::text AS mask) m),
 risk AS (
     SELECT jsonb_object_agg(x.stage, to_jsonb(x)) AS stages,
            max(x.k) FILTER (WHERE x.stage = 'target') AS least,
@@ -1654,11 +1668,13 @@ patterns AS (
 -- what the commonest pattern that changes something makes of made-up values
 example AS (
     SELECT c.ordinal, c.name, CASE WHEN x.shown IS NOT NULL THEN x.value END AS value,
-           CASE l.symbol WHEN '-' THEN 'as it was' WHEN '*' THEN 'empty' WHEN '~' THEN 'in a range or a set' ELSE coalesce(x.shown, 'as ' || l.level) END AS shown
+           CASE l.symbol WHEN '-' THEN 'as it was' WHEN '*' THEN 'empty' WHEN '~' THEN 'in a range or a set' ELSE coalesce(x.shown, 'as ' || l.level) END AS shown,
+           l.share, l.changes
     FROM r, columns c,
-         LATERAL (SELECT substr(p.pattern, c.ordinal, 1) AS symbol, CASE WHEN substr(p.pattern, c.ordinal, 1) ~ '[1-9A-W]' THEN c.levels[strpos('123456789ABCDEFGHIJKLMNOPQRSTUVW', substr(p.pattern, c.ordinal, 1))]::text END AS level
+         LATERAL (SELECT substr(p.pattern, c.ordinal, 1) AS symbol, CASE WHEN substr(p.pattern, c.ordinal, 1) ~ '[1-9A-W]' THEN c.levels[strpos('123456789ABCDEFGHIJKLMNOPQRSTUVW', substr(p.pattern, c.ordinal, 1))]::text END AS level,
+                         p.share, p.pattern !~ '^-+$' AS changes
                   FROM patterns p ORDER BY p.pattern ~ '^-+$', p.place LIMIT 1) l,
-         LATERAL (SELECT CASE WHEN c.column_name ~* 'year' THEN 1947 ELSE 47 END AS number) n,
+         LATERAL (SELECT CASE WHEN c.column_name ~* 'year|birth|born' THEN 1947 ELSE 47 END AS number) n,
          -- widths begin at 0 unless the call says otherwise
          LATERAL (SELECT CASE WHEN jsonb_typeof(r.options #> ARRAY['hierarchies', c.column_name::text]) = 'object' AND NOT r.options #> ARRAY['hierarchies', c.column_name::text] ?| '{origin,lower,upper}'
                               THEN substring(l.level FROM '^ranges of ([0-9]{1,4})$')::int END AS width,
@@ -1705,10 +1721,14 @@ rule_words AS (
 statements AS (
     SELECT * FROM (
         SELECT 10 AS nr, 0 AS part, 'release' AS about,
-               format('On %s the role %s published %s %s of %s as ', r.started, r.run_by, to_char(r.published_rows, 'FM999,999,999,999,999,990'),
-                      CASE WHEN r.transactions IS NOT NULL THEN 'transactions' WHEN r.model = 'cross_training' AND r.mechanism IS NOT NULL THEN 'rows, with noise,' WHEN r.mechanism IS NOT NULL THEN 'rows, drawn by chance,' WHEN r.published_rows = 1 THEN 'row' ELSE 'rows' END, coalesce(r.made_of, 'its source'))
+               format('On %s the role %s published %s ' || CASE
+                          WHEN r.transactions IS NOT NULL THEN 'transactions of %s'
+                          WHEN r.mechanism IS NOT NULL THEN CASE r.model WHEN 'cross_training' THEN 'rows of %s with noise' WHEN 'alpha_beta' THEN 'rows, some of %s and some made up,' ELSE 'made-up rows that follow %s' END
+                          WHEN r.published_rows = 1 THEN 'row of %s' ELSE 'rows of %s' END || ' as ',
+                      r.started, r.run_by, to_char(r.published_rows, 'FM999,999,999,999,999,990'), coalesce(r.made_of, 'its source'))
                || CASE WHEN r.publication IS NULL THEN format('the table %s', r.target)
-                            || CASE WHEN r.anatomy IS NOT NULL THEN format(', and their values of %I as the table %s', r.anatomy ->> 'sensitive', r.anatomy ->> 'sensitive_target') ELSE '' END || '.'
+                            || CASE WHEN r.anatomy IS NOT NULL THEN format(', and their values of %I as the table %s', r.anatomy ->> 'sensitive', r.anatomy ->> 'sensitive_target') || coalesce('. The view ' || (r.anatomy ->> 'view') || ' joins both', '') ELSE '' END
+                            || CASE WHEN r.options ? 'linked' THEN format(', one table of a release of several about the persons of %s', r.options #>> '{linked,subject}') ELSE '' END || '.'
                        WHEN r.release IS NULL THEN format('a release of the publication %s that is not there any more.', r.publication)
                        ELSE format('release %s of the publication %s, %s.', r.release, r.publication,
                                    CASE r.release_status WHEN 'current' THEN 'which readers see as that view' ELSE 'which readers saw as that view' END) END AS says,
@@ -1731,8 +1751,8 @@ statements AS (
                     WHEN r.mechanism IS NOT NULL THEN format('The rows have the columns %s, and no other column of the source.', (SELECT string_agg(k.quoted, ', ' ORDER BY k.nr) FROM kept k))
                     ELSE format('Published%s, unchanged%s: %s. No other column of the source is in the table.',
                                 CASE WHEN r.transactions IS NOT NULL THEN ' beside the items' WHEN r.anatomy IS NULL THEN ' beside them' ELSE ' with the number of their group' END,
-                                CASE WHEN r.options ? 'mask' THEN ' unless a mask is named' ELSE '' END,
-                                (SELECT string_agg(k.quoted || CASE WHEN r.options -> 'mask' ? k.name::text THEN format(' (masked: %s)', r.options -> 'mask' -> k.name::text) ELSE '' END, ', ' ORDER BY k.nr) FROM kept k)) END
+                                CASE WHEN EXISTS (SELECT FROM kept k WHERE k.done IS NOT NULL) THEN ' unless said in brackets' ELSE '' END,
+                                (SELECT string_agg(k.quoted || coalesce(' (' || k.done || ')', ''), ', ' ORDER BY k.nr) FROM kept k)) END
                || CASE WHEN r.options -> 'mark' = 'true' THEN ' Its column kanon_pattern says what was done to each row.' ELSE '' END,
                jsonb_build_object('kept', to_jsonb(r.kept), 'marked', coalesce(r.options -> 'mark', 'false'))
                || CASE WHEN r.options ? 'mask' THEN jsonb_build_object('masked', (SELECT jsonb_agg(m) FROM jsonb_object_keys(r.options -> 'mask') AS m)) ELSE '{}' END
@@ -1740,8 +1760,8 @@ statements AS (
         UNION ALL
         SELECT 50, 0, 'model',
                CASE WHEN r.transactions IS NOT NULL THEN 'Each transaction is a set of items. The table shows an item as it was, by a label that stands for several items, or not at all. An item is shown in the same way in every transaction.'
-                    WHEN r.mechanism IS NOT NULL AND r.model = 'alpha_beta' THEN format('Each row of the source is in the table with probability %s, and each other combination of values with probability %s. So nobody can tell whether a single row is true.', round(((r.mechanism ->> 'alpha')::float8 + (r.mechanism ->> 'beta')::float8)::numeric, 6), (r.mechanism ->> 'beta')::float8)
-                    WHEN r.mechanism IS NOT NULL AND r.model = 'cross_training' THEN format('Each row is a row of the source with noise in every column. The noise is as wide as a cell of a histogram of the other half of the rows. A cell was divided while it had more than %s rows.', 2 * (r.mechanism ->> 't')::numeric)
+                    WHEN r.mechanism IS NOT NULL AND r.model = 'alpha_beta' THEN format('Each row of the source is in the table with probability %s, and each other combination of values with probability %s. So nobody can tell whether a single row is true.', trim_scale(round(((r.mechanism ->> 'alpha')::float8 + (r.mechanism ->> 'beta')::float8)::numeric, 4)), (SELECT trim_scale(round(b, 3 - floor(log(b))::int)) FROM (SELECT (r.mechanism ->> 'beta')::numeric AS b) b))
+                    WHEN r.mechanism IS NOT NULL AND r.model = 'cross_training' THEN 'Each row is a row of the source with noise in every column.'
                     WHEN r.mechanism IS NOT NULL THEN 'No row was copied from the source. All rows were drawn from a noisy model of the source.'
                     WHEN r.anatomy IS NOT NULL THEN format('The rows stand as they were. Each has the number of a group that was drawn at random. The other table lists the values of %I in each group, but not which row has which.', r.anatomy ->> 'sensitive')
                     WHEN r.matches IS NOT NULL THEN 'There are no classes. Each record shows, column by column, what several rows have in common; records overlap.'
@@ -1774,24 +1794,29 @@ statements AS (
         FROM r WHERE r.model IN ('alpha_beta', 'synthetic') AND r.mechanism ? 'domain'
         UNION ALL
         SELECT 60, 0, 'promise',
-               CASE WHEN r.transactions IS NOT NULL THEN 'Counted in the table itself: ' || r.note || '.'
-                    WHEN r.mechanism IS NOT NULL THEN 'This promise is about how the rows were drawn. It cannot be verified from the table itself. ' || r.note || '.'
-                    WHEN r.anatomy IS NOT NULL THEN 'Counted in the tables themselves: ' || r.note || '.'
+               CASE WHEN r.transactions IS NOT NULL OR r.mechanism IS NOT NULL OR r.anatomy IS NOT NULL
+                    THEN (SELECT upper(left(n.says, 1)) || substr(n.says, 2) || '. ' FROM (SELECT substr(r.note, strpos(r.note, ': ') + 2) AS says) n)
+                         || CASE WHEN r.mechanism IS NOT NULL THEN format('(That is the promise of %s. It is about how %s drawn, and cannot be verified from the table itself.)', split_part(r.note, ',', 1), CASE r.model WHEN 'cross_training' THEN 'noise was' ELSE 'the rows were' END)
+                                 ELSE format('(That is %s, counted in the %s.)', split_part(r.note, ':', 1), CASE WHEN r.anatomy IS NULL THEN 'table itself' ELSE 'tables themselves' END) END
                     WHEN r.matches IS NOT NULL THEN CASE r.method
                          WHEN 'one_k' THEN format('Every row of the source matches at least %s records of the table. A record may match a single row.', r.matches)
                          WHEN 'k_one' THEN format('Every record of the table matches at least %s rows of the source. A row may match a single record.', r.matches)
                          ELSE format('Every row of the source matches at least %1$s records of the table, and every record at least %1$s rows', r.matches)
                               || CASE WHEN r.method IN ('k_k', 'concealment') THEN ', which need not be equally likely.' ELSE ', each of them equally likely to be the true one.' || coalesce(' A row with a larger number in ' || quote_ident(r.options ->> 'k_column') || ' has that many.', '') END END
+                    WHEN r.linked IS NOT NULL THEN format('Somebody may know the quasi-identifiers of a person, and those of %s in each other table. At least %s persons of the release fit that, or nobody.',
+                         CASE r.linked ->> 'known_rows' WHEN 'all' THEN 'all rows of the person' WHEN '1' THEN '1 row of the person' ELSE 'at most ' || (r.linked ->> 'known_rows') || ' rows of the person' END, r.linked ->> 'k')
+                         || ' kanon counted that over all tables before anybody could see them; kanon_check_linked counts it again.'
                     WHEN r.few_known THEN format('Every combination of values in %s of these columns that the table shows occurs in at least %s rows. Blank cells are no values.%s Nothing is promised against somebody who knows more columns.', r.known, r.k, CASE WHEN r.known ~ '=' THEN ' A number behind a set is its own least number of rows.' ELSE '' END)
                     WHEN r.population IS NOT NULL THEN format('Every combination of these columns in the table fits at least %s %s of the population %s%s.', r.k, CASE WHEN r.population_subject IS NULL THEN 'rows' ELSE 'different persons' END, r.population, coalesce(', counted by ' || quote_ident(r.population_subject), ''))
                     WHEN r.subject IS NOT NULL THEN format('Every combination of these columns in the table is shared by at least %s different persons (counted by %s).', r.k, quote_ident(r.subject))
                     ELSE format('Every combination of these columns in the table occurs in at least %s %s.', r.k, CASE r.k WHEN 1 THEN 'row' ELSE 'rows' END) END,
                CASE WHEN r.transactions IS NOT NULL THEN jsonb_build_object('transactions_promise', r.method, 'k', r.k, 'm', coalesce(r.options -> 'm', r.options -> 'p', '2'), 'h', r.options -> 'h', 'rho', r.options -> 'rho')
-                    WHEN r.mechanism IS NOT NULL THEN r.mechanism - 'promise'
+                    WHEN r.mechanism IS NOT NULL THEN r.mechanism - '{promise,domains}'::text[]
                     WHEN r.anatomy IS NOT NULL THEN r.anatomy - 'promise'
                     WHEN r.matches IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
                          'row_matches', CASE WHEN r.method <> 'k_one' THEN r.matches END, 'record_matches', CASE WHEN r.method <> 'one_k' THEN r.matches END,
                          'regular', CASE WHEN r.model = 'freeform' AND r.method <> 'concealment' THEN true END, 'k_column', r.options -> 'k_column'))
+                    WHEN r.linked IS NOT NULL THEN jsonb_build_object('linked_persons', r.linked -> 'k', 'known_rows', r.linked -> 'known_rows')
                     WHEN r.few_known THEN jsonb_strip_nulls(jsonb_build_object('combination_rows', r.k, 'known_columns', r.options -> 'known_columns', 'combinations', r.options -> 'combinations'))
                     WHEN r.population IS NOT NULL THEN jsonb_build_object(CASE WHEN r.population_subject IS NULL THEN 'population_rows' ELSE 'population_persons' END, r.k, 'population', r.population) || CASE WHEN r.population_subject IS NULL THEN '{}' ELSE jsonb_build_object('person', r.population_subject) END
                     WHEN r.subject IS NOT NULL THEN jsonb_build_object('class_persons', r.k, 'person', r.subject)
@@ -1836,11 +1861,11 @@ statements AS (
                        WHEN r.model = 'full_domain' THEN format(': no levels are better by the metric %2$s, among all that keep the rules with at most %1$s %% of the rows empty as a whole.',
                             100 * (r.options ->> 'suppression_limit')::numeric, r.options ->> 'metric')
                        WHEN r.model = 'subtree' AND r.proven THEN ': no such release under these rules costs less (proven).'
-                       WHEN r.model = 'subtree' AND r.lower_bound > 0 THEN format('. It costs %s; no such release under these rules costs less than %s.', round(r.cost::numeric, 4), round(r.lower_bound::numeric, 4))
+                       WHEN r.model = 'subtree' AND r.lower_bound > 0 THEN format('. It costs %s; no such release under these rules costs less than %s.', trim_scale(round(r.cost::numeric, 4)), trim_scale(round(r.lower_bound::numeric, 4)))
                        WHEN r.proven AND r.gap = 0 THEN ': no release under these rules costs less (proven).'
-                       WHEN r.lower_bound > 0 THEN format('. It costs %s; no release under these rules costs less than %s.', round(r.cost::numeric, 4), round(r.lower_bound::numeric, 4))
+                       WHEN r.lower_bound > 0 THEN format('. It costs %s; no release under these rules costs less than %s.', trim_scale(round(r.cost::numeric, 4)), trim_scale(round(r.lower_bound::numeric, 4)))
                        ELSE ', a fast heuristic; another release may lose less.' END
-               || CASE WHEN r.guarantee <= 10 AND r.proven IS NOT TRUE THEN format(' The method never costs more than %s times the least.', round(r.guarantee::numeric, 2)) ELSE '' END,
+               || CASE WHEN r.guarantee <= 10 AND r.proven IS NOT TRUE THEN format(' The method never costs more than %s times the least.', trim_scale(round(r.guarantee::numeric, 2))) ELSE '' END,
                jsonb_build_object('method', r.method, 'cost', r.cost, 'best', CASE WHEN r.model = 'full_domain' AND NOT r.options ?| '{metric_bound,stayed_near}' THEN to_jsonb(r.options ->> 'metric') ELSE to_jsonb(coalesce(r.proven AND r.gap = 0, false)) END,
                                   'lower_bound', r.lower_bound, 'guarantee', r.guarantee, 'suppression_limit', r.options -> 'suppression_limit')
         FROM r WHERE r.mechanism IS NULL
@@ -1858,7 +1883,7 @@ sides AS (
            -- where k is 1, a bar would be a person
            greatest(r.k, 5) AS least,
            ARRAY(SELECT c.column_name::name FROM columns c ORDER BY c.ordinal) AS names,
-           ARRAY(SELECT k.name::name FROM kept k WHERE k.comparable AND NOT k.allowed AND NOT coalesce(r.options -> 'mask', '{}') ? k.name::text ORDER BY k.nr) AS kept
+           ARRAY(SELECT k.name::name FROM kept k WHERE k.comparable AND NOT k.allowed AND k.done IS NULL ORDER BY k.nr) AS kept
     FROM r WHERE kanon_report_data.compare AND r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL AND r.published_rows > 0 AND r.source_now IS NOT NULL AND r.target_now IS NOT NULL AND r.named_not IS NULL),
 compared AS (
     SELECT x.* FROM sides s, LATERAL @extschema@.kanon_compare(s.source_now, s.target_now, s.names, keep => s.kept, hierarchies => s.hierarchies,
@@ -1874,6 +1899,13 @@ moved AS (
            row_number() OVER (ORDER BY x.value DESC, x.column_name) AS place
     FROM r, sides s, compared x
     WHERE r.dropped_rows > 0 AND x.measure = 'distribution_distance' AND x.column_name = ANY (s.kept) AND x.value >= 0.01),
+-- what two releases give away together can be told while both are there
+releases AS (
+    SELECT l.*, CASE WHEN kanon_report_data.read_target AND l.key IS NOT NULL AND l.relation IS NOT NULL AND l.earlier IS NOT NULL
+                     THEN (SELECT c.persons_below_k FROM @extschema@.kanon_compare_releases(l.publication, l.earlier, l.release) AS c) END AS persons_below_k
+    FROM (SELECT l.*, p.key, lag(CASE WHEN l.relation IS NOT NULL THEN l.release END) OVER (ORDER BY l.release) AS earlier
+          FROM r, @extschema@.kanon_releases l JOIN @extschema@.kanon_publications p ON p.publication = l.publication
+          WHERE l.publication = r.publication AND l.status <> 'failed') l),
 verdicts AS (
     SELECT * FROM (
         SELECT 10 AS nr, 'quasi_identifiers' AS about,
@@ -1893,7 +1925,8 @@ verdicts AS (
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'The promise was kept when the table was published, but it is weaker than k-anonymity.'
                     WHEN r.mechanism IS NOT NULL THEN CASE r.model WHEN 'cross_training' THEN 'Noise was' ELSE 'The rows were' END || ' drawn with a secure random generator. That cannot be verified from the table itself. kanon checked that the table has the rows that were drawn, and no others.'
                     WHEN r.anatomy IS NOT NULL THEN 'The promise was kept when the tables were published, but it protects the sensitive values alone. Somebody who knows a person''s other values finds the row, and knows that the person is in the table.'
-                    WHEN r.matches IS NOT NULL THEN 'The matches were counted in the table before anybody could see it.'
+                    WHEN r.matches IS NOT NULL THEN format('Every row and every record has at least %s matches. kanon counted them in the table before anybody could see it.', r.matches)
+                    WHEN r.linked IS NOT NULL THEN format('At least %s persons were promised for what somebody may know of a person. kanon counted them over all tables of the release before anybody could see them.', r.linked ->> 'k')
                     WHEN n.few_rare > 0 THEN 'The table has been changed since it was published: a combination that somebody may know has too few rows.'
                     WHEN r.few_known THEN 'The combinations were counted in the table before anybody could see it. The promise is weaker than k-anonymity: it is about somebody who knows few columns, and does not ask who is left over when a cell is blank.'
                     WHEN k.blank > 0 AND k.blank < r.k THEN format('%s blank, fewer than k: an outsider who knows that a person is in the table can tell that the person is one of them. With residual => ''fill'' there would be none, or at least k.',
@@ -1915,9 +1948,14 @@ verdicts AS (
                jsonb_build_object('left_out', r.dropped_rows)
         FROM r WHERE r.transactions IS NULL AND r.mechanism IS NULL AND (r.dropped_rows >= 0.01 * r.row_count AND r.dropped_rows > 0 OR EXISTS (SELECT FROM moved))
         UNION ALL
-        SELECT 16, 'nearly_empty', 'caution', format('The column %s is nearly empty: %s %% of its cells show nothing.', c.name, to_char(floor(1000 * c.share) / 10, 'FM990.0')),
+        SELECT 16, 'nearly_empty', 'caution', CASE WHEN c.share = 1 THEN format('The column %s is empty: none of its cells shows anything.', c.name) ELSE format('The column %s is nearly empty: %s %% of its cells show nothing.', c.name, to_char(floor(1000 * c.share) / 10, 'FM990.0')) END,
                jsonb_build_object('nearly_empty', c.column_name)
         FROM r, columns c WHERE r.published_rows > 0 AND c.share >= 0.9
+        UNION ALL
+        SELECT 18, 'releases', 'caution', format('Somebody who keeps release %s can compare it with this one: %s in two classes with fewer than k persons in common.',
+                   l.earlier, CASE l.persons_below_k WHEN 1 THEN '1 person is' ELSE to_char(l.persons_below_k, 'FM999,999,999,999,999,990') || ' persons are' END),
+               '{}'::jsonb
+        FROM r, releases l WHERE l.relation::oid = r.target_oid AND l.persons_below_k > 0
         UNION ALL
         SELECT 20, 'kept', CASE WHEN x.known = 1 AND x.rules = '{}' THEN 'no' WHEN x.rules <> '{}' AND coalesce(x.top, 0) < 0.8 THEN 'yes' ELSE 'caution' END,
                format('The kept column %s: ', x.quoted)
@@ -1933,7 +1971,7 @@ verdicts AS (
                          WHERE m ->> 'measure' = 'distinct_l' AND m ->> 'sensitive_column' = k.name) AS known,
                    (SELECT (m ->> 'value')::float8 FROM now n, jsonb_array_elements(n.measures) AS m
                          WHERE m ->> 'measure' = 'alpha' AND m ->> 'sensitive_column' = k.name) AS top
-            FROM kept k ORDER BY k.nr) AS x
+            FROM kept k WHERE NOT k.is_key ORDER BY k.nr) AS x
         WHERE r.published_rows > 0 AND r.anatomy IS NULL AND r.mechanism IS NULL
         UNION ALL
         SELECT 30, 'identifiers', CASE WHEN coalesce(a.unmasked, a.like_names) IS NOT NULL AND r.has_classes THEN 'no' WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NULL THEN 'yes' ELSE 'caution' END,
@@ -1949,7 +1987,7 @@ verdicts AS (
                          || CASE WHEN r.options ? 'mask' THEN ' (of masked columns after masking; pseudonyms and constants aside).' ELSE '.' END END,
                jsonb_build_object('allowed', coalesce(r.options -> 'allow_identifying', '[]'), 'may_name_persons', coalesce(r.options -> 'may_name_persons', '[]'),
                                   'identify_together', coalesce(r.options -> 'identify_together', '[]'), 'tell', coalesce(r.options -> 'tell', '[]'))
-        FROM r, LATERAL (SELECT (SELECT string_agg(quote_ident(x), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x) AS names,
+        FROM r, LATERAL (SELECT (SELECT string_agg(quote_ident(x) || CASE WHEN coalesce(r.options -> 'mask', '{}') ? x THEN ' (masked)' ELSE '' END, ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x) AS names,
                                 (SELECT max(x) FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x WHERE NOT coalesce(r.options -> 'mask', '{}') ? x) AS unmasked,
                                 (SELECT string_agg(quote_ident(x), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'may_name_persons', '[]')) AS x) AS like_names,
                                 (SELECT string_agg(x, '; ') FROM jsonb_array_elements_text(coalesce(r.options -> 'identify_together', '[]')) AS x) AS together,
@@ -1993,7 +2031,7 @@ again AS (
                || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,identify_together,tell,metric_bound,stayed_near}'::text[])
                || CASE WHEN r.privacy <> '[]' THEN jsonb_build_object('privacy', (SELECT jsonb_agg(x - 'says') FROM jsonb_array_elements(r.privacy) AS x)) ELSE '{}' END AS options
     FROM r
-    WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.named_not IS NULL AND r.mechanism IS NULL AND r.model <> 'linked' AND NOT r.options ?| '{h,rho,known_columns,combinations}'
+    WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.named_not IS NULL AND r.mechanism IS NULL AND NOT r.options ?| '{h,rho,linked,known_columns,combinations}'
       AND NOT jsonb_path_exists(r.privacy, '$[*].listed')),
 ks AS (
     SELECT f.* FROM again a, LATERAL @extschema@.kanon_frontier(a.source_now, a.names, kanon_report_data.frontier, method => 'greedy'::text, patterns => NULL::text[],
@@ -2003,7 +2041,7 @@ ks AS (
 SELECT jsonb_build_object(
     'run', to_jsonb(r) - '{source_now,source_not,target_now,target_not,beside_now,beside_not,named_now,named_not,any_population,described}'::text[] || jsonb_build_object('server', current_setting('server_version'),
         -- nobody asked for one where the promise is another
-        'k', CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN r.k END),
+        'k', CASE WHEN r.linked IS NOT NULL THEN (r.linked ->> 'k')::bigint WHEN r.anatomy IS NULL AND r.mechanism IS NULL AND NOT r.options ? 'rho' THEN r.k END),
     'title', CASE WHEN r.publication IS NULL THEN r.target ELSE r.publication END,
     'classes', r.has_classes,
     'statements', (SELECT jsonb_agg(to_jsonb(s) - 'nr' - 'part' ORDER BY s.nr, s.part) FROM statements s),
@@ -2014,20 +2052,28 @@ SELECT jsonb_build_object(
                     ELSE '{"verdict": "yes", "says": "The promise was kept."}'::jsonb END,
     -- the first page: the worst first, and no more than it has room for
     'front', jsonb_build_object(
-        'columns', (SELECT string_agg(c.name, ', ' ORDER BY c.ordinal) || CASE WHEN r.kept = '{}' THEN '' ELSE format('; kept: %s', (SELECT string_agg(k.quoted, ', ' ORDER BY k.nr) FROM kept k)) END FROM columns c),
+        'columns', concat_ws('; ',
+            CASE WHEN r.transactions IS NOT NULL THEN quote_ident(r.options -> 'items' ->> 0) ELSE (SELECT string_agg(c.name, ', ' ORDER BY c.ordinal) FROM columns c) END,
+            (SELECT CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN 'kept: ' ELSE '' END || string_agg(k.quoted, ', ' ORDER BY k.nr) FROM kept k),
+            'in the second table: ' || quote_ident(r.anatomy ->> 'sensitive')),
         'promise', (SELECT jsonb_agg(s.says ORDER BY s.nr, s.part) FROM (SELECT s.* FROM statements s WHERE s.about IN ('promise', 'rules') ORDER BY s.nr, s.part LIMIT 4) s),
         'verdicts', (SELECT jsonb_agg(to_jsonb(v) - 'nr' - 'place' ORDER BY v.place) FROM (
             SELECT v.*, row_number() OVER (ORDER BY array_position('{no,caution,yes}'::text[], v.verdict), v.nr, v.says) AS place FROM verdicts v) v WHERE v.place <= 5),
         'more', (SELECT nullif(greatest(count(*) - 5, 0), 0) FROM verdicts),
         'for_whom', (SELECT m.value FROM jsonb_each_text(kanon_report_data.metadata) AS m WHERE lower(m.key) = 'for whom' LIMIT 1),
         'until', (SELECT m.value FROM jsonb_each_text(kanon_report_data.metadata) AS m WHERE lower(m.key) IN ('until', 'valid until') LIMIT 1)),
-    'example', (SELECT format('An example with made-up values: a row with %s is shown with %s. Most rows that were changed look like this.',
-                              string_agg(e.name || ' ' || e.value, ', ' ORDER BY e.ordinal) FILTER (WHERE e.value IS NOT NULL), string_agg(e.name || ' ' || e.shown, ', ' ORDER BY e.ordinal))
-                FROM example e HAVING count(e.value) > 0),
+    'example', (SELECT CASE WHEN count(e.value) > 0
+                            THEN format('An example with made-up values: a row with %s is shown with %s.', string_agg(e.name || ' ' || e.value, ', ' ORDER BY e.ordinal) FILTER (WHERE e.value IS NOT NULL), e.words)
+                            ELSE format('An example: a row is shown with %s.', e.words) END
+                       || CASE WHEN e.share = 1 THEN ' All rows have this pattern.' ELSE format(' %s %% of the rows have this pattern, the commonest of those that change something.', to_char(100 * e.share, 'FM990.0')) END
+                FROM (SELECT e.*, string_agg(e.name || ' ' || e.shown, ', ') OVER (ORDER BY e.ordinal ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS words FROM example e) e
+                WHERE e.changes GROUP BY e.words, e.share),
     'verdicts', (SELECT jsonb_agg(to_jsonb(v) - 'nr' ORDER BY v.nr, v.says) FROM verdicts v),
-    'check', CASE WHEN r.transactions IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_transactions(%L, %L, k => %s%s%s);', (SELECT h.name FROM home h), coalesce(r.publication, r.target),
-                         r.options -> 'items' ->> 0, r.k, ', m => ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2'), CASE WHEN r.options ? 'transaction' THEN format(', transaction => %L', r.options ->> 'transaction') ELSE '' END)
-                  WHEN r.mechanism IS NOT NULL THEN NULL
+    'check', CASE WHEN r.transactions IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_transactions(%L, %L%s%s%s);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), r.options -> 'items' ->> 0,
+                         CASE WHEN r.options ? 'rho' THEN '' ELSE format(', k => %s, m => %s', r.k, coalesce(r.options ->> 'm', r.options ->> 'p', '2')) END,
+                         CASE WHEN r.options ? 'transaction' THEN format(', transaction => %L', r.options ->> 'transaction') ELSE '' END,
+                         CASE WHEN r.options ? 'sensitive_items' THEN format(', sensitive_items => %L', r.options ->> 'sensitive_items') WHEN r.options ?| '{h,rho}' THEN ', sensitive => ''{…}''' ELSE '' END)
+                  WHEN r.mechanism IS NOT NULL OR r.model = 'linked' THEN NULL
                   WHEN r.anatomy IS NOT NULL THEN format('SELECT min(n / most) AS l FROM (SELECT sum(c) AS n, max(c) AS most FROM (SELECT kanon_group, sum(kanon_count) AS c FROM %s GROUP BY kanon_group, %I) v GROUP BY kanon_group) g;', r.anatomy ->> 'sensitive_target', r.anatomy ->> 'sensitive')
                   WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s%s);', (SELECT h.name FROM home h), coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches, coalesce(', k_column => ' || quote_literal(r.options ->> 'k_column'), '') || coalesce(', hierarchies => ' || quote_literal(r.options ->> 'hierarchies'), ''))
                   -- what is generalised, or a range or set, cannot be compared with a population as it is
@@ -2038,7 +2084,10 @@ SELECT jsonb_build_object(
                   ELSE format('SELECT * FROM %I.kanon_check(%L, %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text) END,
     'check_says', CASE WHEN r.matches IS NOT NULL THEN 'The table alone does not show whether the promise was kept: the call compares it with the source. Only somebody who may read both can check it:'
                        WHEN r.anatomy IS NOT NULL THEN 'Anybody who may read the second table can check it without this page:'
+                       WHEN r.options ?| '{h,rho}' AND NOT r.options ? 'sensitive_items' THEN 'Anybody who may read the table can check it. Write the private items in place of the dots: they are not recorded.'
                        WHEN r.population IS NOT NULL THEN 'Anybody who may read the table and the population can check it without this page:'
+                       WHEN r.subject IS NOT NULL THEN format('Anybody who may read the table can count the rows of its classes. Only somebody who may read %s can count persons.', quote_ident(r.subject))
+                       WHEN r.linked IS NOT NULL THEN 'Anybody who may read the table can count the rows of its classes. kanon_check_linked counts the promise over all tables.'
                        ELSE 'Anybody who may read the table can check it without this page:' END,
     'columns', coalesce((SELECT jsonb_agg(to_jsonb(c) - 'run' || jsonb_build_object(
                    'kept_share', c.kept / nullif(r.published_rows, 0)::float8, 'generalised_share', c.generalised / nullif(r.published_rows, 0)::float8) ORDER BY c.ordinal) FROM columns c), '[]'),
@@ -2047,7 +2096,7 @@ SELECT jsonb_build_object(
     'now', (SELECT to_jsonb(n) || jsonb_build_object(
                 'without_population', NOT EXISTS (SELECT FROM jsonb_array_elements(n.measures) AS m WHERE m ->> 'measure' LIKE 'journalist%'),
                 -- but what is told above
-                'risks', (SELECT jsonb_agg(m || jsonb_build_object('what', upper(left(m ->> 'measure', 1)) || replace(substr(m ->> 'measure', 2), '_', ' '),
+                'risks', (SELECT jsonb_agg(m || jsonb_build_object('what', upper(left(m ->> 'measure', 1)) || replace(substr(m ->> 'measure', 2), '_', ' '), 'meaning', upper(left(m ->> 'meaning', 1)) || substr(m ->> 'meaning', 2),
                               'share', CASE WHEN y.share THEN m -> 'value' END, 'number', CASE WHEN NOT y.share THEN m -> 'value' END) ORDER BY nr)
                           FROM jsonb_array_elements(n.measures) WITH ORDINALITY AS x (m, nr),
                                LATERAL (SELECT m ->> 'measure' ~ '^(share|prosecutor|journalist|marketer|presence|population_unique_share)' AS share) y
@@ -2067,7 +2116,7 @@ SELECT jsonb_build_object(
                      'number', CASE m.kind WHEN 'number' THEN m.value END, 'share', CASE m.kind WHEN 'share' THEN m.value END) ORDER BY m.nr) FROM measures m),
     'frontier', CASE WHEN kanon_report_data.frontier IS NOT NULL THEN jsonb_build_object('says',
                     CASE WHEN r.mechanism IS NOT NULL THEN 'Rows that are drawn by chance, or have noise, hide nobody among k others.'
-                         WHEN r.model = 'linked' THEN 'This is one table of a release of several, so other ks cannot be tried for it alone.'
+                         WHEN r.options ? 'linked' THEN 'This is one table of a release of several, so other ks cannot be tried for it alone.'
                          WHEN r.few_known THEN 'Other ks cannot be tried here: call the function with dry_run => true, once for each k.'
                          WHEN r.options ? 'rho' THEN 'The promise is about a confidence: there is no k.'
                          WHEN r.options ? 'h' THEN 'Which items are private was not recorded where they were listed, so other ks cannot be tried.'
@@ -2111,16 +2160,15 @@ SELECT jsonb_build_object(
             FROM (SELECT b.*, greatest(max(b.before_share) OVER w, max(b.after_share) OVER w) AS longest FROM bars b WINDOW w AS (PARTITION BY b.column_name)) b
             GROUP BY b.column_name) g)) END,
     'releases', (SELECT jsonb_agg(to_jsonb(l) - '{relation,key}'::text[] || jsonb_build_object('gcp', (SELECT max(g.gcp) FROM @extschema@.kanon_usefulness g WHERE g.target_oid = l.relation::oid AND g.publication = r.publication),
-                     -- what two releases give away together can be told while both are there
-                     'persons_below_k', CASE WHEN kanon_report_data.read_target AND l.key IS NOT NULL AND l.relation IS NOT NULL AND l.earlier IS NOT NULL THEN (SELECT c.persons_below_k FROM @extschema@.kanon_compare_releases(l.publication, l.earlier, l.release) AS c) END,
                      'here', coalesce(l.relation::oid = r.target_oid, false),
                      'finished', to_char(l.finished AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC', 'cost_a_row', l.cost / nullif(l.row_count, 0)) ORDER BY l.release)
-                 FROM (SELECT l.*, p.key, lag(CASE WHEN l.relation IS NOT NULL THEN l.release END) OVER (ORDER BY l.release) AS earlier
-                       FROM @extschema@.kanon_releases l JOIN @extschema@.kanon_publications p ON p.publication = l.publication
-                       WHERE l.publication = r.publication AND l.status <> 'failed') l),
+                 FROM releases l),
     'options', (SELECT jsonb_agg(jsonb_build_object('option', o.key, 'value', CASE WHEN o.key = 'privacy' THEN (SELECT string_agg(x ->> 'says', '; ') FROM jsonb_array_elements(o.value) AS x)
-                    WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
-                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'epsilon', 'gamma', 't')), '{}') || r.options - '{may_name_persons,identify_together,tell,metric_bound}'::text[]
+                    WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}'
+                    WHEN o.key = 'domains' AND length(o.value::text) > 400 THEN left(o.value::text, 400) || ' …' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
+                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'domains', 'epsilon', 'gamma', 't')), '{}') || (r.options - '{may_name_persons,identify_together,tell,metric_bound,linked}'::text[] - CASE WHEN r.mechanism IS NULL THEN '' ELSE 'quasi_identifiers' END)
+                    || CASE WHEN r.mechanism IS NULL THEN '{}' ELSE jsonb_build_object('columns', r.options -> 'quasi_identifiers') END
+                    || CASE WHEN r.linked IS NOT NULL THEN r.linked - '{promised,keys}'::text[] || CASE WHEN r.model <> 'linked' THEN jsonb_build_object('class_size', r.k) ELSE '{}' END ELSE '{}' END
                     -- of a publication, what no run of it is told
                     || coalesce((SELECT jsonb_strip_nulls(jsonb_build_object('key', p.key, 'keep_releases', p.keep_releases, 'stable', p.stable, 'protect_successive', p.protect_successive)) || p.options
                                  FROM @extschema@.kanon_publications p WHERE p.publication = r.publication), '{}')) AS o),
@@ -2140,7 +2188,9 @@ SELECT jsonb_build_object(
                   FROM (SELECT * FROM @extschema@.kanon_equivalence_classes e WHERE e.run = r.run AND e.shown <> '{}' ORDER BY e.row_count, e.class LIMIT 10) q)) END,
     'limits', (SELECT jsonb_agg(jsonb_build_object('what', l.what, 'says', l.says) ORDER BY l.nr) FROM (VALUES
         (1, r.has_classes AND EXISTS (SELECT FROM kept k WHERE k.rules = '{}'), 'Classes that agree.', 'If all rows of a class share a value in an unchanged column, anybody who finds the class knows it for every person in it.'),
-        (2, r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL AND r.subject IS NULL, 'Persons with several rows.', 'k counts rows. A person with many rows can fill a class alone.'),
+        (2, r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL AND r.subject IS NULL AND r.linked IS NULL, 'Persons with several rows.',
+            CASE WHEN r.matches IS NULL THEN 'k counts rows. A person with many rows can fill a class alone.' ELSE 'k counts rows. A person with many rows can be behind all matches of a record.' END),
+        (15, r.linked ->> 'known_rows' <> 'all', 'More knowledge than was assumed.', 'An attacker who knows more rows of a person in a table, or how many rows the person has, may tell the person apart.'),
         (3, r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment'), 'Matches that can be ruled out.', 'The matches of a row need not be equally likely. An attacker who knows the method, or everybody''s quasi-identifiers, can do better than one in k.'),
         (4, r.transactions IS NOT NULL, 'More knowledge than was assumed.', 'The promise holds against somebody who knows at most ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2') || ' items of a person.'),
         (5, r.transactions IS NOT NULL, 'Knowing what is missing.', 'An attacker who knows an item that a person does not have knows more than was counted.'),

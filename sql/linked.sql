@@ -298,3 +298,11 @@ SELECT bad('{"shop.payee": {"quasi_identifiers": ["birth"]}, "shop.land": {"keep
 CREATE TABLE shop.continent (id int PRIMARY KEY, name text);
 ALTER TABLE shop.land ADD continent int REFERENCES shop.continent;
 SELECT bad('{"shop.payee": {"quasi_identifiers": ["birth"]}, "shop.land": {"keep": ["name"]}, "shop.continent": {"keep": ["name"], "referenced": true}}', 'shop.payee');
+-- the page of one of the tables: persons are promised, keys are pseudonyms, and no k is tried for it alone
+SELECT s ->> 'says' AS says FROM kanon_usefulness u, jsonb_array_elements(kanon_report_data(u.run) -> 'statements') s
+WHERE u.target = 'stay.paid' AND s ->> 'about' IN ('columns', 'promise');
+SELECT v ->> 'verdict' AS verdict, v ->> 'says' AS says FROM kanon_usefulness u, jsonb_array_elements(kanon_report_data(u.run, read_target => true) -> 'verdicts') v
+WHERE u.target = 'stay.paid';
+SELECT d -> 'run' ->> 'k' AS k, d ->> 'check' AS "check", d -> 'frontier' ->> 'says' AS other_ks, (SELECT string_agg(o ->> 'option' || ' ' || (o ->> 'value'), ', ') FROM jsonb_array_elements(d -> 'options') o
+    WHERE o ->> 'option' IN ('k', 'known_rows', 'subject', 'class_size')) AS parameters
+FROM kanon_usefulness u, kanon_report_data(u.run, frontier => '{2,5}') d WHERE u.target LIKE 'stay.%' ORDER BY 4;

@@ -19,7 +19,7 @@ SELECT count(*) FROM kanon_alpha_beta('mk_flags', 'mk_flags_out', '{flag,n}', 0.
 DROP TABLE mk_flags;
 
 SELECT t.attname, format_type(t.atttypid, t.atttypmod) FROM pg_attribute t WHERE attrelid = 'mk_ab'::regclass AND attnum > 0 ORDER BY attnum;
-SELECT obj_description('mk_ab'::regclass) LIKE 'kanon: alpha-beta: of how rows are drawn, not of the rows:%; alpha 0.727%, beta 0.0909%, domain 840;%' AS says;
+SELECT obj_description('mk_ab'::regclass) LIKE 'kanon: alpha-beta, about how rows are drawn:%; alpha 0.727%, beta 0.0909%, domain 840;%' AS says;
 SELECT model, method, k, note, mechanism - '{rows,alpha,beta}'::text[] AS mechanism, kept, options FROM kanon_usefulness WHERE target_oid = 'mk_ab'::regclass;
 SELECT e.note FROM kanon_equivalence_classes e JOIN kanon_usefulness u USING (run) WHERE target_oid = 'mk_ab'::regclass;
 -- counted again and again, estimates are right on average
@@ -56,6 +56,10 @@ SELECT s ->> 'says' FROM kanon_usefulness u, jsonb_array_elements(kanon_report_d
 SELECT v ->> 'about' AS about, v ->> 'verdict' AS verdict, v ->> 'says' AS says FROM kanon_usefulness u, jsonb_array_elements(kanon_report_data(u.run) -> 'verdicts') v WHERE u.target_oid = 'mk_synth'::regclass;
 SELECT l ->> 'what' FROM kanon_usefulness u, jsonb_array_elements(kanon_report_data(u.run, compare => true) -> 'limits') l WHERE u.target_oid = 'mk_ab'::regclass;
 SELECT length(kanon_report(u.run)) > 1000 AS page FROM kanon_usefulness u WHERE u.target_oid = 'mk_ab'::regclass;
+-- the page has the domains among the parameters
+SELECT o ->> 'option' AS option, o ->> 'value' AS value FROM kanon_usefulness u, jsonb_array_elements(kanon_report_data(u.run) -> 'options') o
+WHERE u.target_oid = 'mk_synth'::regclass AND o ->> 'option' IN ('columns', 'domains', 'epsilon') ORDER BY 1;
+SELECT kanon_report_data(u.run) -> 'front' ->> 'columns' AS columns FROM kanon_usefulness u WHERE u.target_oid = 'mk_synth'::regclass;
 
 -- an empty source
 CREATE TABLE mk_empty (a int);

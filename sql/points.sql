@@ -10,7 +10,7 @@ SELECT measure, column_name, CASE WHEN measure LIKE '%rows' THEN value ELSE sign
 -- the types are those of the source, which has one row more for no row of it
 SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'pt_out'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT count(*), count(x) AS x, count(y) AS y, count(z) AS z FROM pt_out;
-SELECT obj_description('pt_out'::regclass) LIKE 'kanon: cross-training: of how noise is drawn, not of the rows: %2 * 10 rows were in them;%' AS says;
+SELECT obj_description('pt_out'::regclass) LIKE 'kanon: cross-training, about how noise is drawn: %had more than 20 rows;%' AS says;
 SELECT model, method, k, note, mechanism, kept, options FROM kanon_usefulness WHERE target_oid = 'pt_out'::regclass;
 -- no point of the source is there as it was
 SELECT count(*) FROM pt_out JOIN pt_rows USING (x, y, z);

@@ -235,7 +235,7 @@ SELECT target, k, method, row_count, ncp, suppressed_cells, kept, note, options,
 FROM kanon_usefulness WHERE target IN ('set_test.km', 'set_test.coherent', 'set_test.uncertain') ORDER BY run;
 SELECT c.class, c.note FROM kanon_equivalence_classes c JOIN kanon_usefulness u USING (run) WHERE u.target = 'set_test.km';
 SELECT count(*) FROM kanon_usefulness u WHERE u.options::text LIKE '%A13%' OR u.transactions::text LIKE '%A13%';
-SELECT page LIKE '%every set of at most 2 items is in at least 5 transactions or in none%' AS promise, page LIKE '%<tr data-key=''items_shown''>%' AS measures, page LIKE '%A13%' AS leaks
+SELECT page LIKE '%Every set of at most 2 items is in at least 5 transactions or in none%' AS promise, page LIKE '%<tr data-key=''items_shown''>%' AS measures, page LIKE '%A13%' AS leaks
 FROM kanon_usefulness u, kanon_report(u.run) AS page WHERE u.target = 'set_test.km';
 
 -- as the caller

@@ -68,7 +68,7 @@ static char *
 promise_text(const Run *run)
 {
 	return psprintf(
-		"anatomy: every group of rows has at least %d values of %s, and no value is in more than one of %d of its rows",
+		"anatomy: every group of rows has at least %d values of %s, and none of them has more than 1/%d of its rows",
 		run->request->anatomy.l, run->source->qis[0].quoted, run->request->anatomy.l);
 }
 

@@ -64,6 +64,7 @@ typedef struct LinkedTable
 	List *keys; /* LinkedKey: columns that refer to tables of the release, the parent's aside */
 	bool raw;   /* of a lookup: keys stay as they are */
 	bool is_parent;
+	List *replaced; /* char *: keys that are published as pseudonyms */
 
 	/* the run */
 	Request request;

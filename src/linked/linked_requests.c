@@ -108,6 +108,7 @@ mask_key(const Linked *linked, LinkedTable *table, const char *column, const Lin
 			: DatumGetJsonbP(DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(request->columns.mask),
 												 JsonbPGetDatum(mask)));
 	request->columns.keep = add_name(request->columns.keep, column);
+	table->replaced = lappend(table->replaced, unconstify(char *, column));
 }
 
 /* The column is kept as it is, though it is a key. */
@@ -353,6 +354,30 @@ publish_keys(Linked *linked, LinkedTable *table)
 		mask_key(linked, table, table->key, table);
 }
 
+/* The release of several tables, as the record of each of its runs has it. */
+static Jsonb *
+release_recorded(const Linked *linked, const LinkedTable *table)
+{
+	StringInfoData json;
+	const char *before = "";
+	ListCell *cell;
+
+	initStringInfo(&json);
+	appendStringInfo(&json, "{\"k\": " INT64_FORMAT ", \"known_rows\": \"%s\", \"subject\": ", linked->k,
+					 linked->m == 0 ? "all" : psprintf("%d", linked->m));
+	escape_json(&json, relation_name(linked->tables[0].relid));
+	appendStringInfo(&json, ", \"promised\": %s, \"keys\": [",
+					 table->role == LINKED_SUBJECT || table->role == LINKED_ROWS ? "true" : "false");
+	foreach (cell, table->replaced)
+	{
+		appendStringInfoString(&json, before);
+		escape_json(&json, lfirst(cell));
+		before = ", ";
+	}
+	appendStringInfoString(&json, "]}");
+	return jsonb_of(json.data);
+}
+
 void
 linked_requests(Linked *linked)
 {
@@ -364,5 +389,8 @@ linked_requests(Linked *linked)
 	for (int i = 0; i < linked->n; i++)
 		find_raw(linked, &linked->tables[i]);
 	for (int i = 0; i < linked->n; i++)
+	{
 		publish_keys(linked, &linked->tables[i]);
+		linked->tables[i].request.linked.recorded = release_recorded(linked, &linked->tables[i]);
+	}
 }

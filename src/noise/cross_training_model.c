@@ -53,10 +53,10 @@ static char *
 promise_text(const CrossTrainingRun *own)
 {
 	return psprintf(
-		"cross-training: of how noise is drawn, not of the rows: each half of the rows has Gaussian noise at "
-		"least as wide as the cells of a histogram of the other half, which were divided while more than 2 * " INT64_FORMAT
-		" rows were in them",
-		own->t);
+		"cross-training, about how noise is drawn: each half of the rows has Gaussian noise at least as wide as the "
+		"cells of a histogram of the other half. A cell was divided while it had more than " INT64_FORMAT
+		" rows",
+		2 * own->t);
 }
 
 /* ---- the steps ---- */
@@ -146,13 +146,16 @@ record_rows(Run *run)
 {
 	const CrossTrainingRun *own = run->request->own;
 	char *promise = promise_text(own);
-	RecordedOption measures[] = {{"promise", TEXTOID, CStringGetTextDatum(promise)},
-								 {"rows", INT8OID, Int64GetDatum(own->points->n)},
-								 {"t", INT8OID, Int64GetDatum(own->t)}};
+	RecordedOption measures[4] = {{"promise", TEXTOID, CStringGetTextDatum(promise)},
+								  {"rows", INT8OID, Int64GetDatum(own->points->n)},
+								  {"t", INT8OID, Int64GetDatum(own->t)}};
+	int n = 3;
 
-	run->number = run_record_classless(
-		run->schema, &run->record, run->source, &run->report,
-		&(ClasslessRun){1, NAN, 0, "mechanism", recorded_options(measures, lengthof(measures))});
+	if (own->json != NULL)
+		measures[n++] = (RecordedOption){"domains", JSONBOID, JsonbPGetDatum(own->json)};
+	run->number =
+		run_record_classless(run->schema, &run->record, run->source, &run->report,
+							 &(ClasslessRun){1, NAN, 0, "mechanism", recorded_options(measures, n)});
 	comments_write(run->target, run->source, run_words(run, promise));
 }
 

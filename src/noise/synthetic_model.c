@@ -106,11 +106,11 @@ promise_text(const Run *run)
 
 	if (is_alpha_beta(run))
 		return psprintf(
-			"alpha-beta: of how rows are drawn, not of the rows: an attacker who gives each row a probability of at most %.15g, independently of the others, afterwards gives it at most %.15g, and at least %.3g times the one before",
+			"alpha-beta, about how rows are drawn: an attacker who gives each row a probability of at most %.15g beforehand, independently of the others, gives it at most %.15g afterwards, and at least %.3g times the one before",
 			own->d, own->gamma, own->d / own->gamma);
 	return psprintf(
-		"synthetic: of how rows are drawn, not of the rows: with a probability of at least 1 - "
-		"%.15g the outcome is at most exp(%.15g) times as likely as with one row in another's place",
+		"synthetic, about how rows are drawn: with a probability of at least 1 - %.15g the outcome is at most "
+		"exp(%.15g) times more or less likely than if any one row were replaced",
 		own->delta, own->epsilon);
 }
 
@@ -240,6 +240,7 @@ measures_json(const Run *run)
 
 	measures[n++] = (RecordedOption){"promise", TEXTOID, CStringGetTextDatum(promise_text(run))};
 	measures[n++] = (RecordedOption){"domain", INT8OID, Int64GetDatum((int64) own->domains->tuples)};
+	measures[n++] = (RecordedOption){"domains", JSONBOID, JsonbPGetDatum(own->json)};
 	measures[n++] = (RecordedOption){"rows", INT8OID, Int64GetDatum((int64) own->drawn.n)};
 	if (is_alpha_beta(run))
 	{

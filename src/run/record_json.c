@@ -220,7 +220,7 @@ text_list(const List *list)
 Datum
 recorded_arguments(const Run *run)
 {
-	RecordedOption told[6];
+	RecordedOption told[7];
 	const KeptTold *kept = run->source->told;
 	Datum arguments = request_recorded(run->request);
 	int n = 0;
@@ -237,6 +237,8 @@ recorded_arguments(const Run *run)
 		told[n++] = (RecordedOption){"stayed_near", BOOLOID, BoolGetDatum(true)};
 	if (run->anew != NULL)
 		told[n++] = (RecordedOption){"began_anew", TEXTOID, CStringGetTextDatum(run->anew)};
+	if (run->request->linked.recorded != NULL)
+		told[n++] = (RecordedOption){"linked", JSONBOID, JsonbPGetDatum(run->request->linked.recorded)};
 	if (n == 0)
 		return arguments;
 	return DirectFunctionCall2(jsonb_concat, arguments, recorded_options(told, n));

@@ -174,6 +174,7 @@ typedef struct LinkedRequest
 	bool placed_later;             /* whoever asks calls run_place when all of them are written */
 	ArrayType *told_apart; /* columns by which row types differ beside the quasi-identifiers; or NULL */
 	const char *promise;   /* in words, for the target's comment; NULL: k in the quasi-identifiers */
+	Jsonb *recorded;       /* what the record says of the release of several tables; or NULL */
 } LinkedRequest;
 
 /* What a release takes from those before it. Names of tables that the run makes are quoted and qualified. */
