@@ -14,7 +14,7 @@ CALL compare('privacy', 'entropy l = 3 / k alone', adult2_call($$kanon_entropy_l
 CALL compare('privacy', 'recursive (3,3) / k alone', adult2_call($$kanon_recursive_cl('occupation', 3, 3)$$), adult2_call(NULL), 2, 1.5);
 CALL compare('privacy', 't = 0.2, equal / k alone', adult2_call($$kanon_t_closeness('occupation', 0.2, 'equal')$$), adult2_call(NULL), 2, 1.5);
 
--- What the default loses under l = 2 where one value is common, and how long it takes: Adult with ARX's hierarchies, and
+-- The loss and the time of the default under l = 2, where one value is common: Adult with ARX's hierarchies, and
 -- tables of the shapes of COMPAS and Titanic, against improve.
 CREATE FUNCTION chance(i int, salt int) RETURNS float8 LANGUAGE sql IMMUTABLE
 AS $$ SELECT (hashint8(i * 31::bigint + salt)::bigint & 65535) / 65536.0 $$;

@@ -124,6 +124,42 @@ ALTER TABLE market_public.orders RENAME TO orders_other;
 SELECT problem, remedy FROM kanon_publication_status('market_public.customers');
 SELECT status FROM kanon_refresh('market_public');
 DROP TABLE market_public.orders_other;
+-- what an owner writes into the definition by hand hides no publication from anybody, and ends no server
+CREATE FUNCTION market_by_hand(change text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    told text;
+    tried text;
+BEGIN
+    BEGIN
+        EXECUTE change;
+        SELECT string_agg(coalesce(problem, 'no problem') || coalesce(' | ' || remedy, ''), E'\n  ') INTO told FROM kanon_publication_status();
+        SELECT string_agg(r.status || coalesce(' ' || r.message, ''), ', ') INTO tried FROM kanon_refresh('market_public.customers') r;
+        RAISE EXCEPTION 'undone' USING ERRCODE = 'KN001';
+    EXCEPTION
+        WHEN SQLSTATE 'KN001' THEN NULL;
+        WHEN OTHERS THEN tried := sqlstate || ' ' || sqlerrm;
+    END;
+    RETURN change || E'\n  ' || coalesce(told, 'no publication') || E'\n  ' || coalesce(tried, 'no refresh');
+END
+$$;
+\pset format unaligned
+\pset tuples_only on
+SET client_min_messages = error;
+SELECT market_by_hand(change) FROM unnest(string_to_array($$UPDATE market_private.customers_publication SET views = array_fill('market_public.lines'::regclass, '{90}')
+UPDATE market_private.customers_publication SET views = array_fill(4294967295::oid::regclass, '{90}')
+WITH h AS (UPDATE market_private.customers_history SET others = array_fill('market_public.lines'::regclass, '{90}')) UPDATE market_private.customers_publication SET views = array_fill(4294967295::oid::regclass, '{90}')
+UPDATE market_private.customers_publication SET views = NULL
+UPDATE market_private.customers_publication SET views = '{NULL,NULL}'
+UPDATE market_private.customers_history SET others = NULL
+UPDATE market_private.customers_publication SET options = '{}'
+WITH h AS (UPDATE market_private.customers_publication SET options = '{"known_rows": "1", "pseudonym": "release", "tables": []}') SELECT 1
+WITH h AS (UPDATE market_private.customers_publication SET views = array_fill(4294967295::oid::regclass, ARRAY[cardinality(views)]), options = '{"tables": [1, {}, {"target": 3}, {"target": "lines"}]}') SELECT 1
+UPDATE market_private.customers_publication SET options = '{"tables": {"a": 1}}', views = array_fill(4294967295::oid::regclass, ARRAY[cardinality(views)])
+UPDATE market_private.customers_publication SET solver = 'greedy'
+UPDATE market_private.customers_publication SET mask_key = '\x00'$$, E'\n')) AS change;
+RESET client_min_messages;
+\pset tuples_only off
+\pset format aligned
 -- nothing stays
 SELECT kanon_drop_publication('market_public');
 SELECT count(*) FROM pg_class WHERE relnamespace IN ('market_public'::regnamespace, 'market_private'::regnamespace);

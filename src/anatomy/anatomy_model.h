@@ -18,7 +18,7 @@
  */
 extern Source *anatomy_open(Oid relid, ArrayType *qis, const char *sensitive);
 
-/* What was read. */
+/* The rows of the source, and how often each sensitive value is among them. */
 typedef struct AnatomyRows
 {
 	Source *source;
@@ -61,7 +61,7 @@ typedef struct AnatomyTargets
 extern Source *anatomy_quasi_columns(const Source *source);
 extern Source *anatomy_sensitive_columns(const Source *source);
 
-/* Where the view of what is published of a source is to be made; raises if that cannot be. */
+/* The view over both tables: its schema and name; raises if it cannot be made there. */
 extern AnatomyView *anatomy_view_resolve(const char *name, const Source *source, bool replace);
 
 /* Writes both tables, in random order.  l: rows that have the bound where a mask cuts at a quantile. */

@@ -19,7 +19,7 @@
 
 /* ---- attack.c: what somebody concludes who knows by which method a table was published ---- */
 
-/* What is concluded of all sources that fit, and of those alone that the method makes this release of. */
+/* An attacker draws these conclusions: of all sources that fit, or only of those from which the method makes this release. */
 typedef struct Concluded
 {
 	int64 sources;
@@ -114,7 +114,7 @@ extern Line line_about(const char *aspect, const char *subject);
 extern void line_set(Line *line, int column, Datum value);
 extern void line_put(const Line *line, ReturnSetInfo *rsinfo);
 
-/* What a release takes from each quasi-identifier. */
+/* The loss of a release, by quasi-identifier. */
 typedef struct Losses
 {
 	int64 cells[KANON_MAX_QIS]; /* suppressed */
@@ -138,7 +138,7 @@ typedef struct Explain
 extern void explain_losses(const KanonProblem *problem, const KanonRelease *release, const Levels *levels,
 						   const KanonColumn *columns, Border *border, Losses *losses);
 
-/* Whether its cells are kept or suppressed, and nothing else is lost. */
+/* Does the release lose whole cells and nothing else? */
 extern bool explain_by_cells(const Explain *explain);
 
 /* explain_changed.c: what would be lost without a quasi-identifier, or at another weight of it. */
@@ -156,7 +156,7 @@ extern void explain_groups(Run *run, ReturnSetInfo *rsinfo);
  * types are solved for every k.
  */
 
-/* What is left of a release when it is not to be written. */
+/* The figures of a release that is not written. */
 typedef struct Solution
 {
 	int64 k;
@@ -190,7 +190,7 @@ extern void frontier_solve(Frontier *frontier, Request *request);
 #define FRONTIER_COLUMNS 13
 extern void frontier_line(const Frontier *frontier, int i, Datum *values, bool *nulls);
 
-/* Where the workers begin. */
+/* The entry of a parallel worker. */
 extern PGDLLEXPORT void kanon_frontier_worker(dsm_segment *segment, shm_toc *toc);
 
 /* ---- risk.c: what the parts of kanon_risk have in common ---- */

@@ -84,8 +84,8 @@ text_member(JsonbContainer *object, const char *name)
 													 : NULL;
 }
 
-pg_noreturn static void
-raise_definition(const KanonPublication *publication)
+void
+linked_definition_raise(const KanonPublication *publication)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -108,18 +108,18 @@ table_list(const KanonPublication *publication, Jsonb *options)
 	List *list = NIL;
 
 	if (tables == NULL || tables->type != jbvBinary || !JsonContainerIsArray(tables->val.binary.data))
-		raise_definition(publication);
+		linked_definition_raise(publication);
 	for (uint32 i = 0; i < JsonContainerSize(tables->val.binary.data); i++)
 	{
 		JsonbValue *table = getIthJsonbValueFromContainer(tables->val.binary.data, i);
 
 		if (table->type != jbvBinary || text_member(table->val.binary.data, "table") == NULL ||
 			text_member(table->val.binary.data, "target") == NULL)
-			raise_definition(publication);
+			linked_definition_raise(publication);
 		list = lappend(list, table);
 	}
 	if (list == NIL)
-		raise_definition(publication);
+		linked_definition_raise(publication);
 	return list;
 }
 
@@ -145,7 +145,9 @@ linked_tables(const KanonPublication *publication)
 char *
 linked_view_name(const KanonPublication *publication, int n)
 {
-	return table_text(list_nth(table_list(publication, publication->options), n), "target");
+	List *tables = linked_tables(publication);
+
+	return n < list_length(tables) ? text_member(list_nth(tables, n), "target") : NULL;
 }
 
 static char *
@@ -154,7 +156,7 @@ option_text(const KanonPublication *publication, const char *name)
 	char *text = text_member(&publication->options->root, name);
 
 	if (text == NULL)
-		raise_definition(publication);
+		linked_definition_raise(publication);
 	return text;
 }
 
@@ -327,7 +329,7 @@ begin_release(const KanonPublication *publication)
 	linked->k = publication->k;
 	linked->m = linked_known_rows(option_text(publication, "known_rows"));
 	if (publication->mask_key == NULL || VARSIZE_ANY_EXHDR(publication->mask_key) != MASK_KEY_LENGTH)
-		raise_definition(publication);
+		linked_definition_raise(publication);
 	linked->secret = publication->mask_key;
 	secret_seeds(linked->secret, "linked", &linked->seed, 1);
 	if (strcmp(option_text(publication, "pseudonym"), "publication") != 0)
@@ -361,7 +363,7 @@ in_order(const KanonPublication *publication, const Linked *linked)
 				tables[n++] = &linked->tables[i];
 	}
 	if (n != linked->n || tables[0] != &linked->tables[0])
-		raise_definition(publication);
+		linked_definition_raise(publication);
 	return tables;
 }
 
@@ -507,7 +509,7 @@ linked_alter(KanonPublication *publication, Jsonb *before)
 	(void) linked_known_rows(known_rows);
 	check_pseudonym(option_text(publication, "pseudonym"));
 	if (tables == NULL || tables->type != jbvBinary)
-		raise_definition(publication);
+		linked_definition_raise(publication);
 	linked->k = publication->k;
 	named = JsonContainerIsObject(tables->val.binary.data)
 				? JsonbValueToJsonb(unconstify(JsonbValue *, tables))

@@ -13,16 +13,16 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-/* Of one of the other views the name, and what has it although the view is gone; InvalidOid: nothing. */
-static char *
-other_name(const KanonPublication *publication, int n, Oid *taken)
+/* Has something else the name that readers know a lost view by?  *name is qualified; NULL: the options do not say it. */
+static Oid
+in_place_of(const KanonPublication *publication, int n, char **name)
 {
 	Oid namespace = get_rel_namespace(publication->published);
-	char *name = linked_view_name(publication, n + 1);
+	char *bare = linked_view_name(publication, n + 1);
 	bool gone = n >= list_length(publication->views) || !OidIsValid(list_nth_oid(publication->views, n));
 
-	*taken = gone ? get_relname_relid(name, namespace) : InvalidOid;
-	return quote_qualified_identifier(get_namespace_name(namespace), name);
+	*name = bare == NULL ? NULL : quote_qualified_identifier(get_namespace_name(namespace), bare);
+	return gone && bare != NULL ? get_relname_relid(bare, namespace) : InvalidOid;
 }
 
 /* One of the other views, as a publication by itself. */
@@ -35,7 +35,9 @@ other_view(const KanonPublication *publication, int n)
 	*view = *publication;
 	view->published = n < list_length(publication->views) ? list_nth_oid(publication->views, n) : InvalidOid;
 	if (!OidIsValid(view->published))
-		view->name = other_name(publication, n, &taken);
+		taken = in_place_of(publication, n, &view->name);
+	if (view->name == NULL)
+		linked_definition_raise(publication);
 	if (OidIsValid(taken))
 		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
 						errmsg("relation %s has the name of a view of publication %s", view->name,
@@ -50,9 +52,9 @@ linked_view_in_the_way(const KanonPublication *publication)
 	for (int i = 0; i < list_length(publication->views); i++)
 	{
 		Oid view = list_nth_oid(publication->views, i);
-		Oid taken;
+		char *name;
+		Oid taken = in_place_of(publication, i, &name);
 
-		(void) other_name(publication, i, &taken);
 		if (OidIsValid(taken))
 			return taken;
 		if (OidIsValid(view) && !OidIsValid(source_view_reads(view)))

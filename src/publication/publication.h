@@ -192,7 +192,10 @@ extern List *linked_tables(const KanonPublication *publication);
 /* New options of a publication that has these before are as a definition has them; raises what is wrong. */
 extern void linked_alter(KanonPublication *publication, Jsonb *before);
 
-/* Under which name readers know a table, in the order of the options: 0 is the subject's. */
+/* Raises that somebody has written into the definition what is none. */
+pg_noreturn extern void linked_definition_raise(const KanonPublication *publication);
+
+/* Under which name readers know a table, in the order of the options: 0 is the subject's.  NULL: the options do not say. */
 extern char *linked_view_name(const KanonPublication *publication, int n);
 
 /* As view_check, of the other views. */

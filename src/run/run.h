@@ -292,7 +292,7 @@ extern double freeform_release_memory(const Run *run, int64 rows);
 /* freeform_parallel.c: kanon_solve_freeform, the parts shared out among parallel workers. */
 extern KanonStatus freeform_solve(Run *run);
 
-/* Where the workers begin. */
+/* The entry of a parallel worker. */
 extern PGDLLEXPORT void kanon_freeform_worker(dsm_segment *segment, shm_toc *toc);
 
 /*
