@@ -214,17 +214,18 @@ label_values(Run *run)
 }
 
 /*
- * Holds back whose values would break the rules among those of their history; how many rows.  Of a history that
- * goes on as a whole, with what is kept as it was, nothing new is told.
+ * Holds back whose values would break the rules among those of their history; how many rows, and whether any
+ * break them.  Of a history that goes on as a whole, with what is kept as it was, nothing new is told.
  */
 static int64
-hold_broken(Run *run, const char *defaults)
+hold_broken(Run *run, const char *defaults, bool *some)
 {
 	const Histories *histories = run->request->series.histories;
 	const char *o = histories->outcome;
 	char *labelled, *broken;
 	int64 rows = 0;
 
+	*some = false;
 	if (!history_has_rules(run) || FAULT(nobody_held))
 		return 0;
 	labelled = label_values(run);
@@ -250,6 +251,7 @@ hold_broken(Run *run, const char *defaults)
 				psprintf("SELECT x.unit FROM %s AS x WHERE x.unit IS NOT NULL AND NOT x.held AND x.class IN"
 						 " (SELECT y.class FROM %s AS y JOIN broken AS b ON b.label" EQ "y.label)",
 						 o, o));
+		*some = rows > 0 || history_sql("WITH %s SELECT 1 FROM broken LIMIT 1", with) > 0;
 	}
 	history_sql("DROP TABLE %s", labelled);
 	return rows;
@@ -299,7 +301,7 @@ histories_settle(Run *run)
 	Histories *histories = run->request->series.histories;
 	char *defaults = history_table(run, "defaults");
 	int64 held = 0, rows;
-	bool alone;
+	bool alone, broken;
 
 	if (histories->round > 2 * MOST_ROUNDS)
 		raise_unsafe("Rows were changed before they were published.");
@@ -309,7 +311,7 @@ histories_settle(Run *run)
 	do
 	{
 		rows = hold_few(run, defaults);
-		rows += hold_broken(run, defaults);
+		rows += hold_broken(run, defaults, &broken);
 		held += rows;
 	} while (rows > 0);
 	if (held > 0 && histories->round >= MOST_ROUNDS)
@@ -320,7 +322,7 @@ histories_settle(Run *run)
 	if (held > 0)
 		(void) hold_back(run, psprintf("IN (SELECT o.unit FROM %s AS o WHERE o.held AND o.unit IS NOT NULL)",
 									   histories->outcome));
-	else if (alone)
+	else if (alone || broken)
 	{
 		*histories->none = true;
 		ereport(
@@ -328,7 +330,8 @@ histories_settle(Run *run)
 			(errcode(ERRCODE_CHECK_VIOLATION),
 			 errmsg(
 				 "every possible release would leave somebody alone when compared with the releases before it"),
-			 errdetail("The solver makes other classes even of the rows as published last."),
+			 alone ? errdetail("The solver makes other classes even of the rows as published last.")
+				   : errdetail("Persons of one history would have values that break a privacy rule."),
 			 errhint("The definition may have changed: undo that, or create the publication anew.")));
 	}
 	return held == 0;

@@ -85,7 +85,7 @@ char *
 histories_break_rules(Run *run, const char *labelled)
 {
 	Source *source = labelled_source(run->source, labelled);
-	KanonProblem problem = {.env = &run->border->env, .k = run->problem.k};
+	KanonProblem problem = {.env = &run->border->env, .k = run->problem.k, .residual = KANON_RESIDUAL_DROP};
 	RowTypes *types;
 	StringInfoData broken;
 	uint32 *order, *first;
@@ -99,7 +99,8 @@ histories_break_rules(Run *run, const char *labelled)
 	problem.columns = types->columns;
 	problem.ntypes = types->ntypes;
 	problem.rows = types->rows;
-	privacy_rules(rules_of_values(run->request->privacy), types, &problem, true, NULL, run->border);
+	privacy_rules(rules_of_values(run->request->privacy), types, &problem, true,
+				  run->request->series.histories->none, run->border);
 	nlabels = dictionary_size(source->qis[0].dictionary);
 	first = border_palloc(run->border, sizeof(uint32) * ((Size) nlabels + 1));
 	order = border_palloc(run->border, sizeof(uint32) * (Size) types->ntypes);

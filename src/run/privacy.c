@@ -280,10 +280,10 @@ check_persons(const KanonPrivacyRule *rule, const KanonProblem *problem, const c
 
 /* What the whole table, as one class, attains: no release has a class that is better everywhere. */
 static void
-check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, int core,
-				 const KanonProblem *problem, const char *column, bool leaves_out, Border *border)
+check_attainable(const PrivacyWords *words, const KanonPrivacyRule *rule, int core,
+				 const KanonProblem *problem, const char *column, bool leaves_out, bool *too_few,
+				 Border *border)
 {
-	const PrivacyWords *words = &privacy->words[r];
 	KanonDiversity table;
 	const char *attainable = NULL;
 
@@ -305,15 +305,17 @@ check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, in
 									table.recursive[(int) rule->l]);
 	else if (rule->kind == KANON_ALPHA && rule->listed == NULL && table.alpha > rule->share)
 		attainable = psprintf("The most frequent value has a share of %.3f.", table.alpha);
-	if (attainable != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("no release of this table can fulfil the rule \"%s\"", privacy_sentence(words)),
-				 errdetail("%s", attainable),
-				 errhint("Ask for what column \"%s\" can give%s.", column,
-						 rule->kind == KANON_DISTINCT_L || !leaves_out
-							 ? ""
-							 : ", or let residual => 'drop' leave rows out")));
+	if (attainable == NULL)
+		return;
+	if (too_few != NULL)
+		*too_few = true;
+	ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
+					errmsg("no release of this table can fulfil the rule \"%s\"", privacy_sentence(words)),
+					errdetail("%s", attainable),
+					errhint("Ask for what column \"%s\" can give%s.", column,
+							rule->kind == KANON_DISTINCT_L || !leaves_out
+								? ""
+								: ", or let residual => 'drop' leave rows out")));
 }
 
 void
@@ -348,6 +350,7 @@ privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *probl
 		if (rules[i].kind == KANON_SUBJECT && !privacy_k_map(privacy))
 			check_persons(&rules[i], problem, column, too_few);
 		if (rules[i].kind != KANON_SUBJECT && rules[i].joined == 0)
-			check_attainable(privacy, &rules[i], from[i], i, problem, column, leaves_out, border);
+			check_attainable(&privacy->words[from[i]], &rules[i], i, problem, column, leaves_out, too_few,
+							 border);
 	}
 }

@@ -28,8 +28,9 @@ use Random;
 
 my ($cases, $seed, $seconds, $only) = (60, 1, undef, undef);
 
-# Series that once did not hold: each first where time alone is the limit.  (Rows that readers know again after max_held.)
-my @FOUND = (9000456, 9001090, 9008125, 9008748, 9009472);
+# Series that once did not hold: each first where time alone is the limit.  (Rows that readers know again after
+# max_held; nights on which nobody can be published, which are held and do not fail.)
+my @FOUND = (9000456, 9001090, 9008125, 9008748, 9009472, 9006973, 9010107);
 
 GetOptions('cases=i' => \$cases, 'seed=i' => \$seed, 'seconds=i' => \$seconds, 'only=s' => \$only)
   or die "usage: $0 [--cases N] [--seed S] [--seconds T] [--only WORD]\n";
