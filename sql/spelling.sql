@@ -60,6 +60,20 @@ SELECT FROM kanon_pattern_guided('unequal', 'p13', '{q}', 5, keep => '{j}');
 SELECT FROM kanon_pattern_guided('unequal', 'p13', '{q}', 5, keep => '{o}');
 SELECT FROM kanon_pattern_guided('unequal', 'p13', '{q}', 5, keep => '{j}', mask => '{"j": "pseudonym"}');
 SELECT FROM kanon_pattern_guided('unequal', 'p14', '{q}', 5, keep => '{j}', allow_identifying => '{j}');
+-- times with zones: one moment is one value, as a quasi-identifier and for rules, too; within other types PostgreSQL compares them
+CREATE TYPE slot AS (day date, at timetz);
+CREATE TYPE hours AS RANGE (subtype = timetz);
+CREATE TABLE zones AS SELECT i, i % 2 AS q, (CASE WHEN i % 3 = 0 THEN '12:00+01' ELSE '11:00+00' END)::timetz AS t,
+    ARRAY[CASE WHEN i = 7 THEN '12:00+01' ELSE '11:00+00' END::timetz] AS a FROM generate_series(1, 40) i;
+CREATE VIEW zoned AS SELECT q, i, t, ROW('2026-01-01', a[1])::slot AS s, ARRAY[ROW('2026-01-01', a[1])::slot] AS l, hours(a[1], a[1], '[]') AS h, hours_multirange(hours(a[1], a[1], '[]')) AS m FROM zones;
+SELECT FROM kanon_pattern_guided('zones', 'p13', '{q}', 5, keep => '{a}');
+SELECT FROM kanon_pattern_guided('zoned', 'p13', '{q}', 5, keep => '{s}');
+SELECT FROM kanon_pattern_guided('zoned', 'p13', '{q}', 5, keep => '{l}');
+SELECT FROM kanon_pattern_guided('zoned', 'p13', '{q}', 5, keep => '{h}');
+SELECT FROM kanon_pattern_guided('zoned', 'p13', '{q}', 5, keep => '{m}');
+SELECT FROM kanon_pattern_guided('zones', 'p18', '{q}', 5, keep => '{t}', privacy => ARRAY[kanon_distinct_l('t', 2)]);
+SELECT classes FROM kanon_pattern_guided('zones', 'p17', '{q,t}', 5);
+SELECT q, t, count(*) FROM p17 GROUP BY 1, 2 ORDER BY 1;
 CREATE VIEW equal AS SELECT q, j::jsonb FROM unequal;
 SELECT FROM kanon_pattern_guided('equal', 'p15', '{q}', 5, keep => '{j}');
 SELECT j, count(*) FROM p15 GROUP BY 1;

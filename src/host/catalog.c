@@ -263,9 +263,10 @@ equal_is_identical(Oid type, Oid collation)
 
 	/*
 	 * Without typmod padding varies, which btree never meets in one index.  Older minor releases made
-	 * catalogs that say of intervals that they are identical, by mistake.
+	 * catalogs that say of intervals that they are identical, by mistake.  Times of one moment in two zones are
+	 * one value here (rows/dictionary.c), and two for btree.
 	 */
-	if (base == BPCHAROID || base == INTERVALOID || !OidIsValid(entry->btree_opf))
+	if (base == BPCHAROID || base == INTERVALOID || base == TIMETZOID || !OidIsValid(entry->btree_opf))
 		return false;
 	function =
 		get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype, BTEQUALIMAGE_PROC);

@@ -5,7 +5,7 @@
  * are hashed and compared by their bytes; else by the type's own hash function,
  * or, for types that only sort, in a red-black tree.  Among spellings that are
  * equal but not identical the least one represents the value, whatever the order
- * of arrival.
+ * of arrival.  Times with zones are equal as soon as they are one moment, whatever PostgreSQL says.
  */
 #include "compat.h"
 #include "rows/dictionary.h"
@@ -19,6 +19,7 @@
 #include "common/hashfn.h"
 #include "lib/qunique.h"
 #include "lib/rbtree.h"
+#include "utils/date.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -55,6 +56,7 @@ struct Dictionary
 	int16 typlen;
 	bool typbyval;
 	bool image;     /* equal values have equal bytes */
+	bool zoned;     /* timetz */
 	FmgrInfo *hash; /* these three from the type cache; NULL: none */
 	FmgrInfo *equal;
 	FmgrInfo *compare;
@@ -122,12 +124,22 @@ image_compare(const Dictionary *dict, Datum a, Datum b)
 	return memcmp(pa, pb, la);
 }
 
+static inline int64
+moment(Datum value)
+{
+	const TimeTzADT *time = DatumGetTimeTzADTP(value);
+
+	return time->time + time->zone * USECS_PER_SEC;
+}
+
 static inline uint32
 sample_hash(Dictionary *dict, Datum value)
 {
 	Size length;
 	const char *bytes;
 
+	if (dict->zoned)
+		return hash_bytes_uint32((uint32) moment(value) ^ (uint32) (moment(value) >> 32));
 	if (!dict->image)
 		return murmurhash32(DatumGetUInt32(FunctionCall1Coll(dict->hash, dict->collation, value)));
 	if (dict->typbyval)
@@ -144,6 +156,8 @@ is_sample(Dictionary *dict, uint32 code)
 
 	if (dict->image)
 		return image_compare(dict, value, dict->sample) == 0;
+	if (dict->zoned)
+		return moment(value) == moment(dict->sample);
 	return DatumGetBool(FunctionCall2Coll(dict->equal, dict->collation, value, dict->sample));
 }
 
@@ -174,6 +188,7 @@ dictionary_create(MemoryContext parent, const SourceColumn *column)
 	dict->collation = column->collation;
 	get_typlenbyval(column->type, &dict->typlen, &dict->typbyval);
 	dict->image = equal_is_identical(column->type, column->collation);
+	dict->zoned = getBaseType(column->type) == TIMETZOID;
 	if (OidIsValid(entry->hash_proc))
 		dict->hash = &entry->hash_proc_finfo;
 	if (OidIsValid(entry->cmp_proc))

@@ -91,7 +91,7 @@ typedef struct Spelling Spelling;
 /* Can two equal values of the column look different? */
 extern bool spelling_varies(const SourceColumn *column);
 
-/* Has the column's type no equality, so that nobody can say which of its values are one? */
+/* Has the column's type no equality, or that of timetz within, so that nobody can say which of its values are one? */
 extern bool spelling_unknown(const SourceColumn *column);
 
 /* Memory that it takes is counted by the border, until spelling_end. */

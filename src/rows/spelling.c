@@ -13,7 +13,8 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
-#include "utils/date.h"
+#include "miscadmin.h"
+#include "parser/parse_type.h"
 #include "utils/datum.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
@@ -87,10 +88,38 @@ is_float(Oid base)
 	return base == FLOAT4OID || base == FLOAT8OID;
 }
 
+/* Values of the type have times with zones in them, which PostgreSQL compares, and not the dictionary. */
+static bool
+has_zones_within(Oid type)
+{
+	Oid part = get_base_element_type(type);
+	Oid relid = typeOrDomainTypeRelid(type);
+	TupleDesc fields;
+	bool found = false;
+
+	check_stack_depth();
+	type = getBaseType(type);
+	if (!OidIsValid(part) && type_is_multirange(type))
+		part = get_multirange_range(type);
+	else if (!OidIsValid(part) && type_is_range(type))
+		part = get_range_subtype(type);
+	if (OidIsValid(part))
+		return getBaseType(part) == TIMETZOID || has_zones_within(part);
+	if (!OidIsValid(relid))
+		return false;
+	fields = lookup_rowtype_tupdesc_copy(type, -1);
+	for (int i = 0; i < fields->natts && !found; i++)
+		found = !TupleDescAttr(fields, i)->attisdropped &&
+				(getBaseType(TupleDescAttr(fields, i)->atttypid) == TIMETZOID ||
+				 has_zones_within(TupleDescAttr(fields, i)->atttypid));
+	return found;
+}
+
 bool
 spelling_unknown(const SourceColumn *column)
 {
-	return !OidIsValid(lookup_type_cache(column->type, TYPECACHE_EQ_OPR)->eq_opr);
+	return !OidIsValid(lookup_type_cache(column->type, TYPECACHE_EQ_OPR)->eq_opr) ||
+		   has_zones_within(column->type);
 }
 
 bool
@@ -104,8 +133,6 @@ spelling_varies(const SourceColumn *column)
 		return false;
 	if (base == BPCHAROID && typmod >= 0)
 		return OidIsValid(column->collation) && !get_collation_isdeterministic(column->collation);
-	if (base == TIMETZOID)
-		return true;
 	return !spelling_unknown(column) && !equal_is_identical(column->type, column->collation);
 }
 
@@ -132,7 +159,6 @@ spelling_begin(const SourceColumn *column, Border *border)
 {
 	MemoryContext context = AllocSetContextCreate(border->context, "kanon spellings", ALLOCSET_DEFAULT_SIZES);
 	Spelling *spelling = MemoryContextAllocZero(context, sizeof(Spelling));
-	SourceColumn instant = {.type = INT8OID};
 
 	spelling->context = context;
 	spelling->border = border;
@@ -140,20 +166,11 @@ spelling_begin(const SourceColumn *column, Border *border)
 	get_typlenbyval(column->type, &spelling->length, &spelling->byval);
 	if (is_float(spelling->base))
 		return spelling;
-	spelling->values = dictionary_create(context, spelling->base == TIMETZOID ? &instant : column);
+	spelling->values = dictionary_create(context, column);
 	spelling->room = FIRST_FORMS;
 	spelling->forms = MemoryContextAlloc(context, sizeof(Form) * spelling->room);
 	spelling->slots = forms_create(context, FIRST_FORMS, spelling);
 	return spelling;
-}
-
-/* Times with zones are equal by PostgreSQL when their zones are, too; here as soon as they are one moment. */
-static Datum
-instant_of(Datum value)
-{
-	const TimeTzADT *time = DatumGetTimeTzADTP(value);
-
-	return Int64GetDatum(time->time + time->zone * USECS_PER_SEC);
 }
 
 static uint32
@@ -171,8 +188,7 @@ add_form(Spelling *spelling, Datum value)
 	form = &spelling->forms[spelling->nforms];
 	form->value = spelling->length == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(value))
 										 : datumCopy(value, spelling->byval, spelling->length);
-	form->code = dictionary_add(spelling->values,
-								spelling->base == TIMETZOID ? instant_of(form->value) : form->value, false);
+	form->code = dictionary_add(spelling->values, form->value, false);
 	form->rows = 0;
 	MemoryContextSwitchTo(old);
 	now = MemoryContextMemAllocated(spelling->context, true);

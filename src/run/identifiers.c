@@ -34,7 +34,8 @@ refuse_spellings(const Run *run)
 				 errmsg("kept column \"%s\" of type %s may be spelled differently in each row",
 						source->kept[i].name, format_type_be(source->kept[i].type)),
 				 errdetail(
-					 "The type has no equality operator, so that equal values cannot be written alike."),
+					 "The type has no equality operator, or has times with zones within, so that equal values "
+					 "cannot be written alike."),
 				 errhint(
 					 "Read it through a view that casts it to another type, such as jsonb or text; or, if "
 					 "readers may know whom each row is about, name it in allow_identifying.")));
