@@ -574,6 +574,9 @@ extern int64_t kanon_mask_count(const KanonProblem *problem, int64_t limit);
 extern KanonStatus kanon_release_finish(const KanonProblem *problem, KanonRelease *release,
 										KanonReport *report);
 
+/* A release without rows, where the problem leaves out any number of them. */
+extern KanonStatus kanon_release_nobody(const KanonProblem *problem, KanonRelease *release,
+										KanonReport *report);
 extern void kanon_release_free(const KanonProblem *problem, KanonRelease *release);
 
 /* How many quasi-identifiers a class shows nothing of: not a level, a range or a set. */

@@ -136,7 +136,7 @@ solved(Run *run)
 {
 	const FullDomain *own = run->request->own;
 
-	if (run->types->nrows == 0 || run->near || own->outcome.proven)
+	if (run_is_empty(run) || run->near || own->outcome.proven)
 		return;
 	run->metric_bound = &own->outcome.bound;
 	ereport(NOTICE,

@@ -58,7 +58,7 @@ tell_partition(const Run *run)
 	const KanonPartitionFacts *facts =
 		run->parted != NULL ? &run->parted->facts : &((Partition *) run->request->own)->facts;
 
-	if (run->near || run->types->nrows == 0)
+	if (run->near || run_is_empty(run))
 		return;
 	if (run->problem.npopulations > 0)
 		ereport(NOTICE, (errmsg("kanon_k_map is asked of the whole table: it was not solved by parts")));

@@ -263,6 +263,17 @@ core_rule(const Privacy *privacy, int r, int of, const RowTypes *types, KanonPri
 				 "Every row needs its person: use a view that leaves the other rows out or numbers them.")));
 }
 
+bool
+privacy_too_few(const Privacy *privacy, const RowTypes *types, int64 k)
+{
+	int persons = privacy_find(privacy, PRIVACY_SUBJECT);
+	int64 most = types->nrows;
+
+	if (persons >= 0)
+		most = types->grouped[types->source->nqis + privacy->column[persons][0]].distinct;
+	return types->nrows > 0 && most < k && !privacy_k_map(privacy);
+}
+
 static void
 check_persons(const KanonPrivacyRule *rule, const KanonProblem *problem, const char *column, bool *too_few)
 {

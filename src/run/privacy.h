@@ -111,6 +111,9 @@ extern bool privacy_asks_population(const Privacy *privacy);
 /* The first rule of a kind, or -1.  privacy: NULL, too. */
 extern int privacy_find(const Privacy *privacy, PrivacyKind kind);
 
+/* Has the source rows, but fewer than k of them, or persons?  privacy: NULL, too. */
+extern bool privacy_too_few(const Privacy *privacy, const RowTypes *types, int64 k);
+
 /* For the record: {"privacy": [sentences without values]}. */
 extern Datum privacy_recorded(const Privacy *privacy);
 

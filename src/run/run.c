@@ -181,7 +181,7 @@ check_k(const Run *run)
 	int64 nrows = run->types->nrows;
 	int64 k = run->request->k;
 
-	if (nrows == 0 || k <= nrows || privacy_k_map(run->request->privacy))
+	if (nrows == 0 || k <= nrows || privacy_k_map(run->request->privacy) || run->none)
 		return;
 	if (history_held(run) != NULL)
 		*history_held(run) = true;
@@ -207,6 +207,9 @@ ready(Run *run)
 	const Request *request = run->request;
 	RowTypes *types = run->types;
 
+	/* (nobody's history goes on so) */
+	run->none = run->problem.residual == KANON_RESIDUAL_DROP && request->series.histories == NULL &&
+				privacy_too_few(request->privacy, types, request->k);
 	check_k(run);
 	rowtypes_levels(types, run->border);
 	rowtypes_price(types, run->weights, request->columns.level_cost, run->border);
@@ -214,8 +217,9 @@ ready(Run *run)
 	run->problem.columns = types->columns;
 	run->problem.ntypes = types->ntypes;
 	run->problem.rows = types->rows;
-	privacy_rules(request->privacy, types, &run->problem, (request->model->options & TAKES(RESIDUAL)) != 0,
-				  history_held(run), run->border);
+	if (!run->none)
+		privacy_rules(request->privacy, types, &run->problem,
+					  (request->model->options & TAKES(RESIDUAL)) != 0, history_held(run), run->border);
 	if (request->model->ready != NULL)
 		request->model->ready(run);
 }
@@ -241,7 +245,8 @@ solve(Run *run)
 		return KANON_OK;
 	if (run->parted != NULL)
 		return parted_solve(run);
-	status = stable_solve(run);
+	run->problem.leaves_out = run->none;
+	status = run->none ? kanon_release_nobody(&run->problem, &run->release, &run->report) : stable_solve(run);
 	if (status == KANON_OK)
 		run_measure(run);
 	return status;

@@ -99,6 +99,7 @@ struct Run
 	Jsonb *bounds;  /* of hierarchies, for the next release; or NULL */
 	bytea *digest;  /* of all that was read, when the request has a definition; or NULL */
 	bool unchanged; /* it is that of the release before: nothing was made */
+	bool none;      /* the source has fewer than k rows, or persons, and all of them are left out */
 
 	int64 number;                     /* of the run, once its classes are recorded */
 	bool whole;                       /* it goes through all steps */
@@ -117,6 +118,13 @@ extern Run *run_request(Request *request);
 /* A target that is written takes an older table's place, and is recorded: of a request that is placed later. */
 extern void run_place(Run *run);
 extern void run_end(Run *run);
+
+/* Had its solver nothing to do: are there no rows, or are all of them left out? */
+static inline bool
+run_is_empty(const Run *run)
+{
+	return run->types->nrows == 0 || run->none;
+}
 
 /* The first step alone, for those who solve what was read more than once. */
 extern Run *run_read(Request *request);

@@ -5,9 +5,11 @@
 #include "host/catalog.h"
 #include "run/run.h"
 #include "rows/target.h"
+#include "run/privacy.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "nodes/bitmapset.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
@@ -108,6 +110,67 @@ run_notice_empty(const Run *run, const KanonColumnMeasures *columns)
 				 errhint("Give them hierarchies, or leave them out, so that other columns show more.")));
 }
 
+/* Rows with each value of a column that rules look at: of the source, and of those that are published. */
+static void
+count_values(const Run *run, const KanonColumn *column, int64 *before, int64 *after)
+{
+	for (uint32 i = 0; i < run->types->ntypes; i++)
+		before[column->code[i]] += run->types->rows[i];
+	for (size_t f = 0; f < run->release.nflows; f++)
+		if (run->release.flows[f].class_ != KANON_DROPPED)
+			after[column->code[run->release.flows[f].type]] += run->release.flows[f].rows;
+}
+
+/* How far the shares of a column's values are apart, and those of the value that moved most; no value is told. */
+static void
+append_moved(StringInfo text, const Run *run, int c)
+{
+	const KanonColumn *column = &run->types->grouped[c];
+	int64 *before = border_palloc(run->border, sizeof(int64) * column->distinct);
+	int64 *after = border_palloc(run->border, sizeof(int64) * column->distinct);
+	double rows = (double) run->types->nrows, left = rows - (double) run->release.dropped;
+	double distance = 0, most = 0;
+	uint32 of = 0;
+
+	memset(before, 0, sizeof(int64) * column->distinct);
+	memset(after, 0, sizeof(int64) * column->distinct);
+	count_values(run, column, before, after);
+	for (uint32 v = 0; v < column->distinct; v++)
+	{
+		double by = fabs((double) before[v] / rows - (double) after[v] / left);
+
+		distance += by / 2;
+		of = by > most ? v : of;
+		most = Max(by, most);
+	}
+	appendStringInfo(text,
+					 " In column %s %.1f %% of the rows would need another value to have the source's "
+					 "shares; one value's share went from %.1f to %.1f %%.",
+					 run->source->qis[c].quoted, 100 * distance, 100 * (double) before[of] / rows,
+					 100 * (double) after[of] / left);
+	border_pfree(run->border, before);
+	border_pfree(run->border, after);
+}
+
+/* How each kept column of a rule has moved. */
+static char *
+moved(const Run *run)
+{
+	const Privacy *privacy = run->request->privacy;
+	StringInfoData text;
+	Bitmapset *told = NULL;
+
+	initStringInfo(&text);
+	/* models with steps of their own have no row types; those on disk are no longer there */
+	for (int r = 0; run->types != NULL && run->parted == NULL && run->release.flows != NULL && r < privacy->n;
+		 r++)
+		for (int i = 0; privacy->words[r].kind != PRIVACY_SUBJECT && i < privacy->words[r].ncolumns; i++)
+			told = bms_add_member(told, run->source->nqis + privacy->column[r][i]);
+	for (int c = -1; (c = bms_next_member(told, c)) >= 0 && run->release.dropped < run->types->nrows;)
+		append_moved(&text, run, c);
+	return text.data;
+}
+
 void
 run_notice_rest(const Run *run)
 {
@@ -121,10 +184,17 @@ run_notice_rest(const Run *run)
 			(errmsg("time was up before all patterns were tried"),
 			 errdetail("Rows that were in no class then were put into classes at once, which loses more."),
 			 errhint("Raise time_limit.")));
+	if (run->none)
+		ereport(NOTICE, (errmsg("all rows are left out, and the target is empty"),
+						 errdetail(privacy_find(run->request->privacy, PRIVACY_SUBJECT) >= 0
+									   ? "The source has fewer than k persons: no class could have k."
+									   : "The source has fewer than k rows: no class could have k."),
+						 errhint("Lower k, or publish when there are more.")));
 	/* there may be any number of them */
-	if (run->request->privacy != NULL && run->release.dropped > 0)
-		ereport(NOTICE, (errmsg(INT64_FORMAT " rows are left out", run->release.dropped),
-						 errdetail("They fit no class that keeps k and the privacy rules.")));
+	else if (run->request->privacy != NULL && run->release.dropped > 0)
+		ereport(NOTICE, (errmsg(INT64_FORMAT " row%s left out", run->release.dropped,
+								run->release.dropped == 1 ? " is" : "s are"),
+						 errdetail("They fit no class that keeps k and the privacy rules.%s", moved(run))));
 }
 
 void
@@ -133,7 +203,7 @@ run_notice_unproven(const Run *run, bool takes_gap, const char *takes)
 	const KanonReport *report = &run->report;
 
 	/* what stays near the release before has no bound, however long it is given */
-	if (run->types->nrows == 0 || report->proven || run->near)
+	if (run_is_empty(run) || report->proven || run->near)
 		return;
 	if (isinf(report->lower_bound))
 		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),

@@ -33,7 +33,7 @@ put_nodes(Lines *lines, const Run *run)
 {
 	const KanonOutcome *outcome = full_domain_outcome(run);
 
-	if (run->types->nrows == 0)
+	if (run_is_empty(run))
 		return;
 	if (outcome->all == NULL)
 		put_node(lines, run, &outcome->best);

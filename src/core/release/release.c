@@ -559,3 +559,23 @@ kanon_release_finish(const KanonProblem *problem, KanonRelease *release, KanonRe
 	kanon_mask_close(finish.index);
 	return status;
 }
+
+KanonStatus
+kanon_release_nobody(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	KanonStatus status;
+
+	memset(report, 0, sizeof(*report));
+	memset(release, 0, sizeof(*release));
+	release->flows = kanon_alloc0(problem->env, problem->ntypes, sizeof(KanonFlow));
+	if (release->flows == NULL)
+		return KANON_NO_MEMORY;
+	release->nflows = problem->ntypes;
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		release->flows[i] = (KanonFlow){i, KANON_DROPPED, problem->rows[i]};
+	report->proven = true;
+	status = kanon_release_finish(problem, release, report);
+	if (status != KANON_OK)
+		kanon_release_free(problem, release);
+	return status;
+}

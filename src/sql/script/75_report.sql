@@ -436,10 +436,10 @@ verdicts AS (
         SELECT 14, 'left_out', 'caution',
                format('%s left out (%s %% of the source).', CASE r.dropped_rows WHEN 1 THEN '1 row was' ELSE to_char(r.dropped_rows, 'FM999,999,999,999,999,990') || ' rows were' END,
                       to_char(100 * r.dropped_rows / r.row_count::float8, 'FM990.0'))
-               || coalesce((SELECT format(' The column %I has other shares of values since: %s %% of the rows would have to change theirs.', m.name, to_char(100 * m.distance, 'FM990.0'))
-                                   || CASE WHEN m.of_one_bar >= 0.5 THEN format(' One value or range of it has %s %% of the rows that are missing.', to_char(100 * least(m.of_one_bar, 1), 'FM990')) ELSE '' END
-                            FROM moved m WHERE m.place = 1),
-                           CASE WHEN r.kept = '{}' OR EXISTS (SELECT FROM sides) THEN '' ELSE ' These rows may differ from the others: compare => true shows whether a kept column changed.' END),
+               || coalesce((SELECT string_agg(format(' The column %I has other shares of values since: %s %% of the rows would have to change theirs.', m.name, to_char(100 * m.distance, 'FM990.0'))
+                                   || CASE WHEN m.of_one_bar >= 0.5 THEN format(' One value or range of it has %s %% of the rows that are missing.', to_char(100 * least(m.of_one_bar, 1), 'FM990')) ELSE '' END, '' ORDER BY m.place)
+                            FROM moved m),
+                           CASE WHEN r.kept = '{}' OR r.published_rows = 0 OR EXISTS (SELECT FROM sides) THEN '' ELSE ' These rows may differ from the others: compare => true shows whether a kept column changed.' END),
                jsonb_build_object('left_out', r.dropped_rows)
         FROM r WHERE r.transactions IS NULL AND r.mechanism IS NULL AND (r.dropped_rows >= 0.01 * r.row_count AND r.dropped_rows > 0 OR EXISTS (SELECT FROM moved))
         UNION ALL
