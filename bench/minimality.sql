@@ -44,6 +44,7 @@ BEGIN
             INSERT INTO method_source SELECT r, a, b, CASE WHEN x >> r & 1 = 1 THEN 'hiv' ELSE 'flu' END FROM method_quasi WHERE tab = t;
             FOR m IN SELECT f.name || ', ' || p.name AS name, format(f.call, p.rule) AS call FROM (VALUES
                     ('greedy', $q$SELECT FROM kanon_pattern_guided('method_source', 'method_out', '{a,b}', 2, keep => '{ill}', privacy => ARRAY[%s])$q$),
+                    ('greedy, one order', $q$SELECT FROM kanon_pattern_guided('method_source', 'method_out', '{a,b}', 2, keep => '{ill}', effort => 0, privacy => ARRAY[%s])$q$),
                     ('mondrian', $q$SELECT FROM kanon_cluster('method_source', 'method_out', '{a,b}', 2, method => 'mondrian', keep => '{ill}', privacy => ARRAY[%s])$q$),
                     ('sub-trees', $q$SELECT FROM kanon_subtree('method_source', 'method_out', '{a,b}', 2, keep => '{ill}', hierarchies => '{"a":"method_a","b":"method_b"}', privacy => ARRAY[%s])$q$),
                     ('full-domain', $q$SELECT FROM kanon_full_domain('method_source', 'method_out', '{a,b}', 2, keep => '{ill}', hierarchies => '{"a":"method_a","b":"method_b"}', privacy => ARRAY[%s])$q$)) AS f (name, call),
@@ -86,6 +87,7 @@ BEGIN
         INSERT INTO method_source SELECT 0, (i - 1) / 2, (i - 1) % 2 FROM generate_series(1, 6) i, generate_series(1, s.c[i]);
         FOR m IN SELECT * FROM (VALUES
                 ('greedy', $q$SELECT FROM kanon_pattern_guided('method_source', 'method_out', '{a,b}', 2)$q$),
+                ('greedy, one order', $q$SELECT FROM kanon_pattern_guided('method_source', 'method_out', '{a,b}', 2, effort => 0)$q$),
                 ('mondrian', $q$SELECT FROM kanon_cluster('method_source', 'method_out', '{a,b}', 2, method => 'mondrian')$q$),
                 ('sub-trees', $q$SELECT FROM kanon_subtree('method_source', 'method_out', '{a,b}', 2, hierarchies => '{"a":"method_h3","b":"method_b"}')$q$),
                 ('full-domain', $q$SELECT FROM kanon_full_domain('method_source', 'method_out', '{a,b}', 2, hierarchies => '{"a":"method_h3","b":"method_b"}')$q$)) AS v (name, call) LOOP

@@ -143,6 +143,20 @@ relation_owner(Oid relid)
 	return owner;
 }
 
+int
+relation_natts(Oid relid)
+{
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	int natts = 0;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		natts = ((Form_pg_class) GETSTRUCT(tuple))->relnatts;
+		ReleaseSysCache(tuple);
+	}
+	return natts;
+}
+
 Oid
 function_owner(Oid function)
 {

@@ -45,6 +45,9 @@ extern char *column_definition(const char *quoted, Oid type, int32 typmod, Oid c
 /* InvalidOid: it is gone. */
 extern Oid relation_owner(Oid relid);
 
+/* How many columns it has, dropped ones included; 0: it is gone. */
+extern int relation_natts(Oid relid);
+
 /* InvalidOid: it is gone. */
 extern Oid function_owner(Oid function);
 

@@ -303,8 +303,8 @@ fill_series(const KanonPublication *publication, const Release *release, const R
 		series->previous = before != NULL ? before->types : InvalidOid;
 	}
 	if (may_keep && before != NULL && OidIsValid(before->relation) && publication->bounds != NULL &&
-		source_view_reads(publication->published) == before->relation &&
-		all_stand(before->others, linked->n - 1) && all_stand(publication->views, linked->n - 1) &&
+		view_shows(publication->published, before->relation) && all_stand(before->others, linked->n - 1) &&
+		list_length(publication->views) == linked->n - 1 && linked_views_show(publication, before) &&
 		(!series->stable || OidIsValid(before->types)))
 		series->seen = before->digest;
 }

@@ -63,6 +63,18 @@ linked_view_in_the_way(const KanonPublication *publication)
 	return InvalidOid;
 }
 
+bool
+linked_views_show(const KanonPublication *publication, const Release *release)
+{
+	ListCell *view, *table;
+
+	forboth (view, publication->views, table, release->others)
+		if (!OidIsValid(lfirst_oid(view)) || !OidIsValid(lfirst_oid(table)) ||
+			!view_shows(lfirst_oid(view), lfirst_oid(table)))
+			return false;
+	return true;
+}
+
 void
 linked_views_check(const KanonPublication *publication, const Release *release)
 {

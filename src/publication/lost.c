@@ -75,19 +75,6 @@ say_in_the_way(KanonPublication *publication, Oid relid)
 					   quote_identifier(psprintf("%s_other", get_rel_name(relid)))));
 }
 
-/* Each of the other views, of several tables, shows its table of the release. */
-static bool
-shows(const KanonPublication *publication, const Release *release)
-{
-	ListCell *view, *table;
-
-	forboth (view, publication->views, table, release->others)
-		if (!OidIsValid(lfirst_oid(view)) || !OidIsValid(lfirst_oid(table)) ||
-			source_view_reads(lfirst_oid(view)) != lfirst_oid(table))
-			return false;
-	return true;
-}
-
 void
 publication_diagnose(KanonPublication *publication)
 {
@@ -110,13 +97,17 @@ publication_diagnose(KanonPublication *publication)
 	else if ((current = release_current(releases(publication, NULL))) == NULL)
 		say(publication, "its history has no current release",
 			psprintf("SELECT kanon_refresh(%s)", quote_literal_cstr(publication->name)));
-	else if (source_view_reads(publication->published) != current->relation)
+	else if (OidIsValid(current->relation) &&
+			 relation_natts(publication->published) > relation_natts(current->relation))
+		say_drop(publication, "its view has columns that no release has: it has to be created anew");
+	else if (!view_shows(publication->published, current->relation))
 		say(publication, "its view shows something else than the current release",
 			psprintf("SELECT kanon_refresh(%s)", quote_literal_cstr(publication->name)));
 	else if (list_length(publication->views) == list_length(current->others) &&
 			 OidIsValid(other = linked_view_in_the_way(publication)))
 		say_in_the_way(publication, other);
-	else if (list_length(publication->views) != list_length(current->others) || !shows(publication, current))
+	else if (list_length(publication->views) != list_length(current->others) ||
+			 !linked_views_show(publication, current))
 		say(publication, "one of its views is gone, or shows something else than the current release",
 			psprintf("SELECT kanon_refresh(%s)", quote_literal_cstr(publication->name)));
 }

@@ -198,6 +198,9 @@ pg_noreturn extern void linked_definition_raise(const KanonPublication *publicat
 /* Under which name readers know a table, in the order of the options: 0 is the subject's.  NULL: the options do not say. */
 extern char *linked_view_name(const KanonPublication *publication, int n);
 
+/* Each of the other views shows its table of the release. */
+extern bool linked_views_show(const KanonPublication *publication, const Release *release);
+
 /* As view_check, of the other views. */
 extern void linked_views_check(const KanonPublication *publication, const Release *release);
 
@@ -308,6 +311,9 @@ extern void view_lock(const KanonPublication *publication);
 
 /* Points the view to a release, under the column names that it has; or makes it.  It says what the release says. */
 extern void view_switch(KanonPublication *publication, Oid release);
+
+/* The view has all rows and columns of the release as they are, whatever its owner calls them; without a lock. */
+extern bool view_shows(Oid view, Oid release);
 
 /* Raises, without a lock, when the view cannot show such a release under the names that readers know. */
 extern void view_check(const KanonPublication *publication, Oid release);

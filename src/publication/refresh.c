@@ -231,9 +231,8 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 	request->series.definition = definition_text(publication);
 	request->series.bounds = publication->bounds;
 	/* (who is held back may be let in, and ages) */
-	if (may_keep && publication->bounds != NULL &&
-		source_view_reads(publication->published) == request->series.like && before != NULL &&
-		OidIsValid(before->relation) && before->held_persons == 0 &&
+	if (may_keep && publication->bounds != NULL && before != NULL && OidIsValid(before->relation) &&
+		view_shows(publication->published, before->relation) && before->held_persons == 0 &&
 		(publication->key == NULL || OidIsValid(before->persons)) &&
 		(!request->series.stable || OidIsValid(before->types)))
 		request->series.seen = before->digest;

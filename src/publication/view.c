@@ -9,13 +9,17 @@
 
 #include "access/relation.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_class.h"
 #include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_rewrite.h"
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteSupport.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 #include "utils/varlena.h"
 
 /* A definition can name any relation; only a view of its owner's is waited for. */
@@ -38,6 +42,60 @@ view_lock(const KanonPublication *publication)
 	check_view(publication);
 }
 
+/* The query of the view, NULL: it is none; without a lock on it. */
+static Query *
+query_of(Oid view)
+{
+	HeapTuple rule =
+		SearchSysCache2(RULERELNAME, ObjectIdGetDatum(view), PointerGetDatum(ViewSelectRuleName));
+	bool isnull;
+	char *action;
+
+	if (!HeapTupleIsValid(rule))
+		return NULL;
+	action = TextDatumGetCString(SysCacheGetAttr(RULERELNAME, rule, Anum_pg_rewrite_ev_action, &isnull));
+	ReleaseSysCache(rule);
+	return linitial_node(Query, castNode(List, stringToNode(action)));
+}
+
+/* All rows of the one relation that it selects from, as they are: the place of that among its relations; 0: something else. */
+static int
+plain_from(const Query *query)
+{
+	RangeTblRef *from = linitial_node(RangeTblRef, query->jointree->fromlist);
+	bool some = query->jointree->quals != NULL || query->limitCount != NULL || query->limitOffset != NULL ||
+				query->sortClause != NIL || query->rowMarks != NIL || query->cteList != NIL;
+	bool joined = query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL ||
+				  query->havingQual != NULL || query->distinctClause != NIL || query->setOperations != NULL;
+
+	return some || joined || rt_fetch(from->rtindex, query->rtable)->tablesample != NULL ? 0 : from->rtindex;
+}
+
+bool
+view_shows(Oid view, Oid release)
+{
+	Query *query = source_view_reads(view) == release ? query_of(view) : NULL;
+	int natts =
+		OidIsValid(release) ? relation_natts(release) - (citus_kind(release) == TABLE_DISTRIBUTED) : 0;
+	int from;
+	ListCell *lc;
+
+	/* (sets of rows that are joined have no such entry) */
+	if (query == NULL || list_length(query->jointree->fromlist) != 1 ||
+		!IsA(linitial(query->jointree->fromlist), RangeTblRef) || list_length(query->targetList) != natts)
+		return false;
+	from = plain_from(query);
+	foreach (lc, query->targetList)
+	{
+		const TargetEntry *entry = lfirst_node(TargetEntry, lc);
+		const Var *column = IsA(entry->expr, Var) ? (const Var *) entry->expr : NULL;
+
+		if (column == NULL || column->varno != from || column->varattno != entry->resno)
+			return false;
+	}
+	return true;
+}
+
 /*
  * A view cannot change the columns it has, and what readers know by one name must
  * not become something else: raises before either would be tried.
@@ -46,17 +104,22 @@ static void
 check_columns(Oid published, TupleDesc view, TupleDesc release)
 {
 	Oid before = source_view_reads(published);
+	bool shown = OidIsValid(before) && view_shows(published, before);
 	bool same = OidIsValid(before) && view->natts <= release->natts;
 
 	for (int i = 0; same && i < view->natts; i++)
 	{
 		Form_pg_attribute old = TupleDescAttr(view, i);
 		Form_pg_attribute new = TupleDescAttr(release, i);
-		AttrNumber attnum = source_view_column(published, NameStr(old->attname));
+		AttrNumber attnum = shown ? i + 1 : source_view_column(published, NameStr(old->attname));
+		/* where its owner has written something else into it, a name that was not changed tells, too */
+		bool named = !shown && strcmp(NameStr(old->attname), NameStr(new->attname)) == 0;
+		const char *known = named        ? NameStr(new->attname)
+							: attnum > 0 ? get_attname(before, attnum, false)
+										 : "";
 
-		same = attnum > 0 && strcmp(get_attname(before, attnum, false), NameStr(new->attname)) == 0 &&
-			   old->atttypid == new->atttypid && old->atttypmod == new->atttypmod &&
-			   old->attcollation == new->attcollation;
+		same = strcmp(known, NameStr(new->attname)) == 0 && old->atttypid == new->atttypid &&
+			   old->atttypmod == new->atttypmod && old->attcollation == new->attcollation;
 	}
 	if (!same)
 		ereport(ERROR,
