@@ -137,7 +137,10 @@ kanon_repalloc(void *ptr, Size size)
 #endif
 }
 
-/* What a variable of such an entry of FROM stands for (column 0: all); 18 has one for what is grouped by. */
+/*
+ * The expression that a variable of such an entry of FROM stands for (column 0: all); 18 has one
+ * for what is grouped by.
+ */
 #include "nodes/parsenodes.h"
 static inline Node *
 kanon_entry_expression(RangeTblEntry *entry, AttrNumber column)

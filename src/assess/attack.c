@@ -39,7 +39,7 @@ enum
 
 #define NO_SET PG_UINT32_MAX
 
-/* What the records show in one column. */
+/* One column, as the records show it. */
 typedef struct Shown
 {
 	uint32 *low;  /* [nrecords] codes of the source, from the least */
@@ -151,7 +151,10 @@ keys_of(const Attack *attack)
 	return key;
 }
 
-/* What a cell shows, as codes from low to high, and where they are when some between are not shown. */
+/*
+ * The values that a cell shows, as codes from low to high, and where they are when some between
+ * are not shown.
+ */
 static void
 show_codes(const KanonRelease *release, KanonCell cell, uint32 *low, uint32 *high, uint32 *set)
 {
@@ -361,7 +364,7 @@ look_for_all(Attack *attack, int64 trials)
 }
 /* ---- the outcome ---- */
 
-/* What was promised of the table: 1/k of the run that wrote it; false: nothing about rows. */
+/* The chance that the table promised: 1/k of the run that wrote it; false: nothing about rows. */
 static bool
 promised(Oid schema, Oid target, double *chance)
 {

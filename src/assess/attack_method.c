@@ -2,7 +2,7 @@
  * attack_method.c: kanon_attack by somebody who knows the method.
  *
  * The run that wrote the target is asked how it did; then every source that agrees with the
- * release is published in the same way.  What others recorded is not run.
+ * release is published in the same way.  Runs of other roles are not tried.
  */
 #include "compat.h"
 #include "host/catalog.h"
@@ -14,7 +14,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
-/* What a run recorded of itself. */
+/* A run, as its record describes it. */
 typedef struct Recorded
 {
 	int64 run;
@@ -26,7 +26,7 @@ typedef struct Recorded
 	Jsonb *options;
 } Recorded;
 
-/* What the record has beside options, and what is of no matter here. */
+/* Arguments that the record has beside options, and options that do not matter here. */
 #define NO_OPTIONS \
 	"'{quasi_identifiers,k,dry_run,replace,mark,workers,class_column,may_name_persons,identify_together,tell,metric_bound,stayed_near}'::text[]"
 
@@ -83,7 +83,7 @@ read_record(Recorded *recorded, Oid schema, Oid target)
 	recorded->qis = DatumGetArrayTypePCopy(gate_value(0, 7, NAMEARRAYOID, &isnull));
 }
 
-/* What the run read is that still, and runs no code of others. */
+/* The source is still the relation that the run read, and reading it runs no code of others. */
 static void
 look_at_relations(const Recorded *recorded, Oid schema, Oid source)
 {

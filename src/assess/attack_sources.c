@@ -87,7 +87,7 @@ compare_texts(const void *a, const void *b)
 	return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
-/* What readers see, whatever the order of classes: cells, and how many rows have which value. */
+/* A release as readers see it, whatever the order of classes: cells, and how many rows have which value. */
 static char *
 release_text(const Sources *sources, const KanonProblem *problem, const KanonRelease *release,
 			 uint32 *const *codes, const uint32 *value)

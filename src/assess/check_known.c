@@ -27,7 +27,7 @@ enum
 	ARG_MISSING
 };
 
-/* What is below k, by the number of columns. */
+/* The combinations below k, by the number of columns. */
 typedef struct Below
 {
 	int64 combinations[KANON_MAX_QIS + 1];

@@ -81,7 +81,7 @@ item_text(Check *check, uint32 item)
 		&check->output, dictionary_value(check->transactions->from->element.dictionary, item, &isnull)));
 }
 
-/* What is known, and the private item that follows (KANON_NOTHING: none). */
+/* Known items, and the private item that follows (KANON_NOTHING: none). */
 static void
 set_example(Check *check, const uint32 *known, int n, uint32 item)
 {

@@ -81,7 +81,7 @@ of_number(const Numbers *numbers, double number)
 	return isfinite(x) ? (Moments){1, x, x * x} : (Moments){0, 0, 0};
 }
 
-/* What is far from the source's data has no part in its figures. */
+/* Outliers far from the source's data have no part in its figures. */
 static void
 near_data(Numbers *numbers, const KanonColumn *values, Border *border)
 {

@@ -1,9 +1,9 @@
 /*
  * compare_queries.c: the workload of the anatomy paper (section 6.1 there): how many rows have, in
- * each of some columns, one of b values?  With |A| values of a column and d columns asked
- * about, b = |A| * selectivity ^ (1 / d), rounded up.  Of a column of numbers or dates they
- * follow one another, as a range has them; of others they are any.  What is kept is asked
- * about by one column at most, like the paper's sensitive one.
+ * each of some columns, one of b values?  With |A| values of a column and d columns asked about, b
+ * = |A| * selectivity ^ (1 / d), rounded up.  A query's values of a column of numbers or dates
+ * follow one another, as in a range; of others they are any.  A query asks about one kept column
+ * at most, like the paper's sensitive one.
  */
 #include "compat.h"
 #include "assess/assess.h"
@@ -12,7 +12,7 @@
 
 #include "util/random.h"
 
-/* What a query asks of a column: below[v] of the values before v. */
+/* A query's values of a column: below[v] of the values before v. */
 typedef struct Asked
 {
 	int column;
@@ -60,7 +60,7 @@ ask(Asked *asked, const Compared *compared, double share, uint32 *codes, uint64 
 		asked->below[v + 1] += asked->below[v];
 }
 
-/* What share of the values that a cell stands for are asked about. */
+/* The share of a cell's values that are asked about. */
 static double
 answer(const Asked *asked, Spread spread)
 {

@@ -2,9 +2,9 @@
  * distributions.c: kanon_distributions: how many rows have which values, before and after, in
  * so few bars that k or more rows are behind each of them on either side.
  *
- * Numbers are counted by ranges whose bounds are round and as wide as the bulk of the
- * values asks for, so that no bound is somebody's value; the first and the last range are
- * open.  Of other columns the most frequent values have a bar each.
+ * Numbers are counted by ranges whose bounds are round and as wide as the bulk of the values
+ * asks for, so that no bound is somebody's value; the first and the last range are open.  In
+ * other columns the most frequent values have a bar each.
  */
 #include "compat.h"
 #include "assess/assess.h"
@@ -39,7 +39,7 @@ enum
 #define MOST_BARS 12
 #define MOST_BINS 40
 
-/* What bounds of ranges are counted in. */
+/* The unit of a range's bounds. */
 typedef enum Unit
 {
 	UNIT_NONE, /* no ranges: values */

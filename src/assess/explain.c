@@ -183,7 +183,7 @@ put_columns(const Explain *explain)
 	}
 }
 
-/* What a class shows of each quasi-identifier: as a pattern, with 'r' for a range and 's' for a set. */
+/* A class's quasi-identifiers as it shows them: as a pattern, with 'r' for a range and 's' for a set. */
 typedef struct Shape
 {
 	char text[KANON_MAX_QIS + 1]; /* first: it is the key */

@@ -189,7 +189,7 @@ problem_without(const KanonProblem *problem, Span span, Border *border, KanonPro
 	mask_without(&problem->mask, span, &result->mask);
 }
 
-/* What somebody knows, without a quasi-identifier. */
+/* An attacker's knowledge, without a quasi-identifier. */
 static const struct KanonKnown *
 known_without(const struct KanonKnown *known, Span span)
 {
@@ -203,7 +203,10 @@ known_without(const struct KanonKnown *known, Span span)
 	return rest;
 }
 
-/* What tells row types apart beside the quasi-identifiers cannot be added up over those that become one. */
+/*
+ * Columns beside the quasi-identifiers that tell row types apart cannot be added up when row types
+ * become one.
+ */
 static const char *
 why_not_without(const Explain *explain)
 {

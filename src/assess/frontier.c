@@ -27,7 +27,7 @@ typedef struct SharedSolution
 	Solution solution;
 } SharedSolution;
 
-/* What lies there; the arrays of the problem follow. */
+/* The shared memory; the arrays of the problem follow. */
 typedef struct Shared
 {
 	SharedProblem problem;
@@ -36,7 +36,7 @@ typedef struct Shared
 	SharedSolution solutions[FLEXIBLE_ARRAY_MEMBER]; /* [tasks.n] */
 } Shared;
 
-/* What a process has of it. */
+/* A process's share of the work. */
 typedef struct Many
 {
 	Border *border;
@@ -166,7 +166,7 @@ solve_parallel(Run *run, int workers, Solution *solutions, int nks, bool *done)
 	pool_end(pool);
 }
 
-/* Can workers be given all there is to know?  What has more to it than a problem and a solver of patterns stays here. */
+/* Can workers be given all there is to know?  A problem with anything else stays in this process. */
 static bool
 is_known(const Run *run)
 {

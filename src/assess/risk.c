@@ -227,7 +227,7 @@ column_arg(FunctionCallInfo fcinfo, int arg, const Source *source, const char *a
 	return source_columns(source, names, argument, what, &n);
 }
 
-/* What a survey's rows are asked, which is not asked of persons. */
+/* The arguments that ask about a survey's rows, and not about persons. */
 static void
 survey_args(FunctionCallInfo fcinfo, Risk *risk)
 {

@@ -100,7 +100,7 @@ class_risks(const Risk *risk, const RiskClasses *classes, double *population)
 	return risks;
 }
 
-/* What is told of a risk of each row: rows[i] have risks[i]. */
+/* Reports the risk of each row: rows[i] have risks[i]. */
 static void
 put_risks(const Risk *risk, const char *prefix, const double *risks, const int64 *rows, uint32 n,
 		  const char *what)

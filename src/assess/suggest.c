@@ -1,11 +1,11 @@
 /*
  * suggest.c: kanon_suggest: for each column of a relation the role that fits it.
  *
- * Nobody but the owner knows what a column is about.  What can be seen: what is
- * labelled, what its name says, its type, and how its values spread: they are
- * counted in one read, as kept columns are while they are written (identifying_columns.c), so
- * that what would be refused there is an identifier here.  When in doubt a column
- * is a quasi-identifier, which protects the most.
+ * Nobody but the owner knows what a column is about.  These signs can be seen: what is
+ * labelled, what its name says, its type, and how its values spread: they are counted in one
+ * read, as kept columns are while they are written (identifying_columns.c), so that what
+ * would be refused there is an identifier here.  When in doubt a column is a
+ * quasi-identifier, which protects the most.
  *
  * Which column tells another: Goodman and Kruskal's lambda ("Measures of
  * association for cross classifications", 1954): by how much less often one errs
@@ -299,7 +299,7 @@ decide_by_label(Suggestion *s, Oid relid)
 		decide(s, ROLE_HARMLESS, "labelled to be kept");
 }
 
-/* What is seen whatever the column is called. */
+/* Signs in the values, whatever the column is called. */
 static void
 decide_by_values(Suggestion *s, int64 rows, const ColumnValues *values, char category)
 {
@@ -351,7 +351,7 @@ say_remedy(Suggestion *s, char category)
 					 s->why);
 }
 
-/* What it is in a survey is said beside the role, which it does not change. */
+/* A column's part in a survey is told beside the role, which it does not change. */
 static void
 say_survey(Suggestion *s, double with_value)
 {

@@ -1,9 +1,9 @@
 /*
  * kanon.h: the core library's public header.
  *
- * The core thinks about row types and never sees a table: plain C11, no
- * PostgreSQL header, no SQL, no I/O.  Whoever links it passes a KanonEnv with
- * its memory, clock and interrupt; every solver has the shape
+ * The core thinks about row types and never sees a table: plain C11, no PostgreSQL
+ * header, no SQL, no I/O. The program that links it passes a KanonEnv with its memory,
+ * clock and interrupt; every solver has the shape
  *
  *     KanonStatus solve(const KanonProblem *, KanonRelease *, KanonReport *)
  *
@@ -75,11 +75,10 @@ typedef struct KanonTeam
 } KanonTeam;
 
 /*
- * What the core needs of its host.  alloc returns NULL when memory or the
- * budget is spent; it never longjmps.  poll is called at least every few
- * milliseconds and returns true when the solver is to stop; it also carries
- * progress.  No callback is called from inside a foreign library in a way that
- * could unwind it.
+ * The services that the core needs of its host. alloc returns NULL when memory or the
+ * budget is spent; it never longjmps. poll is called at least every few milliseconds
+ * and returns true when the solver is to stop; it also carries progress.  No callback
+ * is called from inside a foreign library in a way that could unwind it.
  */
 typedef struct KanonEnv
 {
@@ -118,11 +117,10 @@ typedef struct KanonRule
 } KanonRule;
 
 /*
- * The allowed patterns: a list (list != NULL), or every combination that
- * fulfils the rules (no rules: every combination), never written out.  The
- * all-suppressed pattern is always allowed and comes last, listed or not,
- * whatever the rules say.  Of levels (KanonColumn), a pattern that suppresses
- * one without those below is not allowed, though it be listed.
+ * The allowed patterns: a list (list != NULL), or every combination that fulfils the
+ * rules (no rules: every combination), never written out.  The all-suppressed pattern
+ * is always allowed and comes last, listed or not, whatever the rules say.  A pattern
+ * may not suppress a level (KanonColumn) without those below it, even if it is listed.
  */
 typedef struct KanonMask
 {
@@ -160,7 +158,7 @@ typedef struct KanonColumn
 	bool has_null;        /* its last code is NULL */
 } KanonColumn;
 
-/* What happens to the rows (fewer than k) that are left for no class. */
+/* The fate of the rows (fewer than k) that no class takes. */
 typedef enum KanonResidual
 {
 	KANON_RESIDUAL_SUPPRESS, /* published fully suppressed, though fewer than k */
@@ -188,7 +186,8 @@ typedef struct KanonProblem
 
 	/*
 	 * Without rules, of a problem that has some: could rows of these types, k or more, be a class
-	 * of that?  What could not is no class here either (release/repair.h).  NULL: all could.
+	 * of that?  Row types that could not are no class here either (release/repair.h).  NULL: all
+	 * could.
 	 */
 	bool (*viable)(const struct KanonProblem *problem, const uint32_t *types, size_t ntypes);
 	void *viable_arg;
@@ -218,7 +217,7 @@ typedef struct KanonProblem
 } KanonProblem;
 
 /*
- * What a class shows in one column.  Of a quasi-identifier with levels it shows
+ * A class's cell in one column.  In a quasi-identifier with levels it shows
  * the finest level that has a value.  Ranges and sets are in columns of level 0
  * and stand for values that differ; the class's pattern has the columns that do
  * not show their one value.
@@ -440,8 +439,8 @@ kanon_known_by_row(const KanonPrevious *previous, uint32_t type)
 
 /*
  * stable.c: another solver's release that stays near the one before: classes are merged and
- * never divided, new rows that no class takes are solved anew.  What is not KANON_OK
- * says that there is no such release, or none was found.
+ * never divided, new rows that no class takes are solved anew.  A status other than
+ * KANON_OK says that there is no such release, or that none was found.
  */
 extern KanonStatus kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous,
 									  KanonSolve solve, KanonRelease *release, KanonReport *report);
@@ -488,13 +487,16 @@ extern KanonStatus kanon_solve_partitioned(const KanonProblem *problem, int colu
 										   KanonReport *report, KanonPartitionFacts *facts);
 
 /*
- * What a value's release does not place is left over, with `left` rows of the others: are these, all in all, too few to
- * fill up what is suppressed of them (or, where there are other rules, perhaps too much alike)?  The last value's rows are
- * then left over, too.
+ * Rows that a value's release does not place are left over, with `left` rows of the others: are
+ * these, all in all, too few to fill up what is suppressed of them (or, where there are other
+ * rules, perhaps too much alike)?  The last value's rows are then left over, too.
  */
 extern bool kanon_value_lacks(const KanonProblem *problem, const KanonRelease *release, int64_t left);
 
-/* What a helper does: a value's rows alone, in so many seconds.  Types of the release are places among type[n]. */
+/*
+ * A helper's task: a value's rows alone, in so many seconds.  Types of the release are places
+ * among type[n].
+ */
 extern KanonStatus kanon_solve_value(const KanonProblem *problem, uint32_t *type, uint32_t n, double seconds,
 									 KanonSolve solve, KanonRelease *release, KanonReport *report);
 
@@ -561,15 +563,14 @@ extern int64_t kanon_mask_count(const KanonProblem *problem, int64_t limit);
 /* release.c */
 
 /*
- * Brings what a solver has filled in (classes with pattern; cells; flows; in
- * any order, empty classes and equal instances allowed) to the form above, and
- * checks it: flows add up, every row matches what its class shows, the mask
- * allows each pattern (but for classes that show a range or a set), classes
- * hold k rows (the fully suppressed one may hold fewer where residual says so,
- * and only then rows, fewer than k, are dropped).  Sets the classes' rows,
- * release->dropped and report->cost.  KANON_BROKEN with a detail if not; but
- * KANON_NOT_FOUND if classes were equal and break privacy rules as one.
- * Whatever the status, release is then the caller's to free.
+ * Brings what a solver has filled in (classes with pattern; cells; flows; in any
+ * order, empty classes and equal instances allowed) to the form above, and checks it:
+ * flows add up, every row matches what its class shows, the mask allows each pattern
+ * (but for classes that show a range or a set), classes hold k rows (the fully
+ * suppressed one may hold fewer where residual says so, and only then rows, fewer than
+ * k, are dropped).  Sets the classes' rows, release->dropped and report->cost.
+ * KANON_BROKEN with a detail if not; but KANON_NOT_FOUND if classes were equal and
+ * break privacy rules as one.  The caller frees release whatever the status.
  */
 extern KanonStatus kanon_release_finish(const KanonProblem *problem, KanonRelease *release,
 										KanonReport *report);
@@ -597,9 +598,9 @@ typedef struct KanonMeasures
 	int64_t class_max;
 
 	/*
-	 * Of the literature; measure_loss.c has sources and formulas.  They count
-	 * rows that are left out as if fully suppressed, so that leaving out never
-	 * looks better than suppressing.
+	 * Measures of the literature; measure_loss.c has sources and formulas.  They count
+	 * rows that are left out as if fully suppressed, so that leaving out never looks
+	 * better than suppressing.
 	 */
 	double discernibility;
 	double c_avg; /* class_avg / k */
@@ -611,7 +612,7 @@ typedef struct KanonMeasures
 	double entropy_share; /* of what suppressing every cell would lose */
 } KanonMeasures;
 
-/* What became of one quasi-identifier. */
+/* The outcome of one quasi-identifier. */
 typedef struct KanonColumnMeasures
 {
 	int64_t suppressed; /* published cells that are suppressed whole */

@@ -63,7 +63,7 @@ kanon_union(KanonPattern a, KanonPattern b)
 	return a;
 }
 
-/* What both have. */
+/* The common part. */
 static inline KanonPattern
 kanon_both(KanonPattern a, KanonPattern b)
 {

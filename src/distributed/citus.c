@@ -123,7 +123,7 @@ run_silently(const char *sql)
 	AtEOXact_GUC(true, nest);
 }
 
-/* What it had is still stored here, where nobody sees it. */
+/* Its rows are still stored here, where nobody sees them. */
 static void
 forget_rows(const char *name)
 {

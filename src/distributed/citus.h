@@ -42,7 +42,7 @@ extern void citus_distribute(const char *name, const char *column, const char *l
 extern void citus_copy_everywhere(const char *name);
 
 /*
- * What a query gives is a file on every server until the transaction ends, which queries
+ * A query's result is a file on every server until the transaction ends, which queries
  * read there by pg_catalog.read_intermediate_result.
  */
 extern void citus_broadcast(const char *result, const char *query);

@@ -49,8 +49,8 @@ extern bool divide_types(const Source *source, const LotWords *words, const Kano
 #define SPREAD_ROWS 10000
 
 /*
- * What becomes of a new target: the same as the table before it (InvalidOid: there is
- * none), or what its source is.
+ * Makes a new target a table of its kind: the same as the table before it (InvalidOid:
+ * there is none), or what its source is.
  */
 extern TableKind spread_kind(const Source *source, Oid before);
 
@@ -119,8 +119,8 @@ extern uint64 packed_told(bytea *told);
 /*
  * ---- shard_counts.c: rows of a shard that are alike, counted by the worker that has them.
  *
- * Of what a run has written there in this transaction, by one statement a shard: so it has a first row, at
- * the beginning of its first page, which says in a system column which table it is in.
+ * Only of tables that a run has written in this transaction, by one statement a shard: so each shard has a
+ * first row, at the beginning of its first page, which says in a system column which table it is in.
  */
 
 /* The column that has how many they are, and the one for values of kept columns. */
@@ -144,9 +144,10 @@ typedef struct ShardSample
 extern bool shard_counts(const Source *source);
 
 /*
- * What a query reads from instead of it: the columns by which rows are told apart, or packed row types without their
- * lots; where source->sample asks for them, values of kept columns, in lines that have nothing else; and the
- * count.  What is alike may come several times, with some of its rows each.
+ * The relation that a query reads from instead: the columns by which rows are told apart, or packed
+ * row types without their lots; where source->sample asks for them, values of kept columns, in
+ * lines that have nothing else; and the count.  Like rows may come several times, with some of
+ * their rows each.
  */
 extern char *shard_rows(const Source *source);
 extern char *shard_types(const Source *source);
@@ -169,10 +170,10 @@ extern void stored_remember(Stored *stored, TupleTableSlot *slot);
 
 /* ---- value_sample.c: values of kept columns as workers tell them: by hashes, and of all that there are a fair sample ---- */
 
-/* What is told of a value: the column's place among those that were asked about, and the hash. */
+/* A value as it is reported: the column's place among those that were asked about, and the hash. */
 #define SAMPLED ((int) (sizeof(uint16) + sizeof(uint32)))
 
-/* What is needed of such columns, in the current memory context. */
+/* The readers of such columns, in the current memory context. */
 typedef struct Sampled Sampled;
 extern Sampled *sampled_create(TupleDesc desc);
 

@@ -38,8 +38,9 @@
 #include "utils/typcache.h"
 
 /*
- * Of the mapping, before what a class shows: hash of a row type, least and largest lot of its rows, class;
- * or, where these are looked up, all of them in the first line alone, and the class.
+ * Columns of the mapping, before those that a class shows: hash of a row type, least and largest
+ * lot of its rows, class; or, where these are looked up, all of them in the first line alone, and
+ * the class.
  */
 static const Oid before_joined[] = {INT8OID, INT8OID, INT8OID, INT4OID};
 static const Oid before_looked_up[] = {BYTEAOID, INT4OID};
@@ -261,7 +262,7 @@ find_hashes(Spread *spread)
 
 /* ---- the mapping ---- */
 
-/* What it has from the target: what classes show, and the mark. */
+/* Its columns from the target: the columns that classes show, and the mark. */
 static int
 mapped_columns(const Spread *spread)
 {
@@ -437,8 +438,9 @@ fill_mapping(const Spread *spread, Relation target)
 /* ---- the rows ---- */
 
 /*
- * What rows are joined with is sent to every worker first, as Citus sends a query's own
- * intermediate results: so the INSERT … SELECT reads and writes within each shard alone.
+ * The relation that rows are joined with is sent to every worker first, as Citus sends a
+ * query's own intermediate results: so the INSERT … SELECT reads and writes within each
+ * shard alone.
  */
 
 /* "(file) AS f (types)": which rows go to which class, as one value to look up */

@@ -294,7 +294,7 @@ find_met(Packer *packer, uint32 *image_hash)
 	return has_image(packer, packer->last) ? packer->last : NULL;
 }
 
-/* What is said of a row type that was met. */
+/* A row type that was met, as it is reported. */
 static bytea *
 pack_met(uint32 lot, uint64 hash)
 {

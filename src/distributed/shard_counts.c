@@ -1,9 +1,10 @@
 /*
  * shard_counts.c: rows of a shard that are alike, counted by the worker that has them.
  *
- * The executor's hash table needs three places in memory for a row, which the processor's caches do not have when
- * all shards are at work at once, and it calls functions of every column.  What is counted here is told in
- * groups that may be alike still: whoever asked adds them up by the equality of their types.
+ * The executor's hash table needs three places in memory for a row, which the processor's caches do
+ * not have when all shards are at work at once, and it calls functions of every column.  The counts
+ * are told in groups that may be alike still: the caller adds them up by the equality of their
+ * types.
  */
 #include "compat.h"
 #include "distributed/distributed.h"

@@ -23,7 +23,10 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-/* What is copied, each column once: one may be kept and told apart by; of packed rows what is kept alone. */
+/*
+ * The columns that are copied, each once: one may be kept and told apart by; of packed rows what
+ * is kept alone.
+ */
 static char *
 staged_columns(const Source *source, int nkept, bool pack)
 {

@@ -130,7 +130,7 @@ builder_of_texts(const LevelBuilder *builder, const char *what)
 
 /* ---- as JSON has them ---- */
 
-/* What a builder is given. */
+/* A builder's arguments. */
 typedef struct Arguments
 {
 	const char *name;
@@ -429,7 +429,7 @@ only_form(JsonbContainer *object, const SourceColumn *column)
 	return form;
 }
 
-/* What stands beside the builder's name. */
+/* The arguments beside the builder's name. */
 static void
 read_list(Arguments *arguments, const Form *form)
 {

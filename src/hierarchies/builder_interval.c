@@ -149,7 +149,7 @@ node(const LevelBuilder *builder, Numeric low, Numeric high)
 								 has_upper ? DatumGetCString(DirectFunctionCall1(numeric_out, upper)) : "")));
 }
 
-/* What is not finite stands alone. */
+/* Values that are not finite stand alone. */
 static void
 stand_alone(const LevelBuilder *builder, Datum value, Datum *nodes)
 {
@@ -274,7 +274,7 @@ check_widths(const LevelBuilder *builder, const Scale *scale, const Numeric *wid
 							errhint("Each is a multiple of the one before, such as 5, 10, 20.")));
 }
 
-/* What is below the one stands together, and what is not below the other. */
+/* Values below the one stand together, and those not below the other. */
 static void
 check_ends(const LevelBuilder *builder, const Scale *scale, Numeric lower, Numeric upper)
 {

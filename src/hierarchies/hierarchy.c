@@ -158,7 +158,7 @@ check_level_types(Hierarchy *hierarchy, const SourceColumn *column)
 	hierarchy->range = ranges ? first : InvalidOid;
 }
 
-/* What a hierarchy shows in all of its columns, under the locks that reading them takes. */
+/* The columns that a hierarchy shows, under the locks that reading them takes. */
 Source *
 hierarchy_columns(Oid relid)
 {

@@ -21,7 +21,7 @@
 /* Levels above the values and below suppression: symbols of a pattern, 1 to 9 and A to W. */
 #define HIERARCHY_MAX_LEVELS 32
 
-/* What a builder's levels says of a value that it does not know. */
+/* A builder's answer for a value that it does not know. */
 #define BUILDER_UNKNOWN (-1)
 
 struct TypeCacheEntry;
@@ -117,7 +117,7 @@ extern char *builder_text(const LevelBuilder *builder, Datum value);
  * builder works it out (hierarchy.h).
  */
 
-/* What a caller names for a column. */
+/* A column's hierarchy as the caller names it. */
 typedef struct HierarchyChoice
 {
 	Oid relation;          /* that is read: the hierarchy, or what a builder reads; or InvalidOid */
@@ -153,7 +153,7 @@ typedef struct Hierarchy
  */
 extern Hierarchy *hierarchies_open(Jsonb *hierarchies, const Source *source, int *n);
 
-/* What they name alone, for each of the columns, which are called `what`. */
+/* Only the relations that they name, for each of the columns, which are called `what`. */
 extern HierarchyChoice *hierarchies_named(Jsonb *hierarchies, const SourceColumn *columns, int n,
 										  const char *what);
 
@@ -191,7 +191,7 @@ extern bool hierarchy_matches_text(const Hierarchy *hierarchy, const SourceColum
 /* How many rows have each code of a column. */
 extern int64 *rows_of_codes(const RowTypes *types, int column, Border *border);
 
-/* What can be wrong with the lines, the worst first. */
+/* Faults of the lines, the worst first. */
 typedef enum HierarchyFaultKind
 {
 	HIERARCHY_MISSING,  /* values of the column without a line */
@@ -225,10 +225,10 @@ typedef struct HierarchyFault
 extern HierarchyFault *hierarchy_faults(const Hierarchy *hierarchy, const Source *source, const int64 *rows,
 										Border *border, int *n);
 
-/* What SQL calls a kind. */
+/* SQL's name of a kind. */
 extern const char *hierarchy_fault_name(HierarchyFaultKind kind);
 
-/* What has been counted: "values of the column without a line". */
+/* The name of a count: "values of the column without a line". */
 extern char *hierarchy_fault_text(const HierarchyFault *fault);
 
 /*

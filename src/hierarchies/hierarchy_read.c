@@ -149,8 +149,8 @@ sort_codes(HierarchyLines *lines)
 }
 
 /*
- * A cast to text that is not the type's output: true for t, 10.0.0.1/32 for 10.0.0.1.  Whoever owns a type
- * can make one at any time: only a superuser's runs.
+ * A cast to text that is not the type's output: true for t, 10.0.0.1/32 for 10.0.0.1.  The owner of
+ * a type can make one at any time: only a superuser's runs.
  */
 static bool
 find_text_cast(Oid type, FmgrInfo *cast)
@@ -175,7 +175,7 @@ find_text(HierarchyLines *lines, text *value)
 	return found;
 }
 
-/* What the lines say of each code of the column; as text where the lines have text. */
+/* The lines' labels of each code of the column; as text where the lines have text. */
 static void
 match_codes(HierarchyLines *lines)
 {

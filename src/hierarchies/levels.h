@@ -25,7 +25,7 @@ struct Source;
 struct RowTypes;
 struct Border;
 
-/* What generalizing to level r of L costs, suppression being level L. */
+/* The cost of generalizing to level r of L, suppression being level L. */
 typedef enum LevelCost
 {
 	LEVEL_COST_HEIGHT, /* weight * r / L (Aggarwal et al. 2005) */

@@ -133,7 +133,7 @@ static volatile sig_atomic_t moment_over;
 static volatile sig_atomic_t told_to_stop;
 static struct sigaction usual_interrupt;
 
-/* What makes a wait for a lock end, as the server's own timers do it. */
+/* Ends a wait for a lock, as the server's own timers do it. */
 static void
 end_moment(void)
 {
@@ -175,7 +175,7 @@ begin_moment(void)
 	return timer;
 }
 
-/* What is pending then is a cancel by somebody else that no error has told of. */
+/* A cancel that is pending then is somebody else's, and no error has told of it. */
 static void
 leave_moment(TimeoutId timer, bool told)
 {

@@ -30,8 +30,8 @@ extern bool raised_by_kanon(const ErrorData *error);
 extern void raise_unless_of_value(ErrorData *error);
 
 /*
- * Of asking other servers for something (NULL: it is done): raises it unless they have said
- * that they cannot do that, as when one of them is not there.
+ * For asking other servers for something (NULL: it is done): raises it unless they have
+ * said that they cannot do that, as when one of them is not there.
  */
 extern void raise_unless_refused(ErrorData *error);
 
@@ -47,9 +47,10 @@ extern void lock_all_without_queue(List *relids, const char *what, void (*check)
 								   const void *arg);
 
 /*
- * Who looks at relations of many roles waits for the locks of all of them together no
- * longer than a second, in all that a statement of the client's calls: what is locked
- * after that is left out.  The milliseconds that are left, for lock_patiently.
+ * A function that looks at relations of many roles waits for the locks of all of them
+ * together no longer than a second, in all that a statement of the client's calls:
+ * relations that are locked after that are left out.  The milliseconds that are left,
+ * for lock_patiently.
  */
 extern long *patience_left(void);
 

@@ -17,7 +17,7 @@
 /* Items of an array at first. */
 #define FIRST_ROOM 64
 
-/* What a library that the core links may take is what the budget has left; 0 would be no limit. */
+/* The memory that a library called by the core may take is the rest of the budget; 0 would be no limit. */
 static void
 leave_rest(Border *border)
 {
@@ -240,7 +240,7 @@ sentence(const char *remark)
 	return text;
 }
 
-/* What lets more rows into classes, or rows out of them; of what the function has. */
+/* Options of the function that let more rows into classes, or rows out of them. */
 static char *
 more_room(const Border *border)
 {

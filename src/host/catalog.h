@@ -52,8 +52,9 @@ extern int relation_natts(Oid relid);
 extern Oid function_owner(Oid function);
 
 /*
- * A text as a value of a type.  Of a domain it is one of the base type: the domain's owner can add checks at any time, and
- * these would run as whoever calls.  Refuses types with such domains inside.
+ * A text as a value of a type.  For a domain it is a value of the base type: the domain's owner can
+ * add checks at any time, and these would run as whoever calls.  Refuses types with such domains
+ * inside.
  */
 extern Datum text_as_value(const char *text, Oid type, int32 typmod);
 
@@ -68,9 +69,9 @@ extern bool relation_reads(Oid reader, Oid relid);
  *
  * A view is what its owner makes of it, today or tomorrow; a table can have policies,
  * and indexes, constraints and statistics whose expressions the planner works out.  All
- * of that runs as whoever reads.  Who names a relation in a call takes that upon
- * themselves, as in a SELECT.  Who asks for something that names relations, which others
- * may have replaced since, does not.
+ * of that runs as whoever reads.  A caller who names a relation in a call takes that
+ * risk, as in a SELECT. A caller who asks for something that names relations, which
+ * others may have replaced since, does not.
  */
 
 /*

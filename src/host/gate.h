@@ -53,12 +53,12 @@ extern void gate_table(Gate *gate, TupleDesc desc);
 /* A relation that the query names beside that one: its name, qualified and quoted. */
 extern char *gate_also(Gate *gate, Oid relid);
 
-/* What a query computes: a column of a type that has no collation and no typmod. */
+/* A computed column of a query: a column of a type that has no collation and no typmod. */
 extern void gate_computed(Gate *gate, const char *name, Oid type);
 
 /*
- * What a type is made of, when it is composite or holds composites: its owner may
- * alter it while values are in memory.  0 for types that are made of nothing.
+ * The types that a type is made of, when it is composite or holds composites: its
+ * owner may alter it while values are in memory. 0 for types that are made of nothing.
  */
 extern uint32 type_shape(Oid type);
 
@@ -91,8 +91,9 @@ extern void gate_select(Gate *gate, const char *sql, bool read_only, GateReceive
 extern void gate_query(const Gate *gate, const char *sql, bool read_only);
 
 /*
- * What brings no rows into kanon, or such as gate_value takes: SPI_execute, counted in gate_queries.
- * EXPECTED: what comes of it, 0: anything but an error.  Returns SPI_processed.
+ * Runs a statement that brings no rows into kanon, or such as gate_value takes: SPI_execute,
+ * counted in gate_queries.  EXPECTED: what comes of it, 0: anything but an error.  Returns
+ * SPI_processed.
  */
 extern uint64 gate_execute(const char *sql, bool read_only, int expected);
 

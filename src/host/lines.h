@@ -22,7 +22,7 @@ typedef struct Lines
 	bool nulls[LINE_COLUMNS];
 } Lines;
 
-/* What the call returns; its arguments have been looked at. */
+/* The lines of the call; its arguments have been looked at. */
 extern Lines *lines_begin(FunctionCallInfo fcinfo);
 
 /* The next column of the line at hand; what is not known is NULL. */

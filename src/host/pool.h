@@ -16,7 +16,7 @@
 
 typedef struct Pool Pool;
 
-/* What workers do. */
+/* The work of workers. */
 typedef struct PoolWork
 {
 	const char *entry; /* the exported function in which they begin, and call pool_worker */
@@ -59,7 +59,7 @@ extern void pool_round(Pool *pool, void *state);
 /* Sends the workers home.  NULL is none. */
 extern void pool_end(Pool *pool);
 
-/* What a worker does from its beginning to its end. */
+/* A worker's work from beginning to end. */
 extern void pool_worker(shm_toc *toc, const PoolWork *work);
 
 /* Tasks of a round, in the block: who is free takes the next. */

@@ -24,8 +24,8 @@ typedef struct Row
 } Row;
 
 /*
- * Of such columns, prepared in the context when the call meets the first row of them.  Rows of a type with a name are
- * refused: it may be altered between two of them.
+ * A row of such columns; `prepare` runs when the call meets the first of them.  Rows of a type with
+ * a name are refused: it may be altered between two of them.
  */
 extern Row *row_argument(FmgrInfo *call, HeapTupleHeader header, void *(*prepare)(const Row *row));
 

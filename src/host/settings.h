@@ -16,7 +16,7 @@ typedef enum ProgressSetting
 	PROGRESS_AUTO
 } ProgressSetting;
 
-/* What is done with a source that Citus has distributed. */
+/* The treatment of a source that Citus has distributed. */
 typedef enum DistributeSetting
 {
 	DISTRIBUTE_OFF,

@@ -37,10 +37,11 @@ may_read(Oid relid)
 }
 
 /*
- * What the planner may work out, by whose functions: it folds constants in the expressions of
- * indexes, constraints and statistics, and those of partition keys and of columns that are
- * computed when they are read; and what views and policies call.  A cast to a domain, or to a
- * type with one inside, runs the checks that the domain's owner adds.  Rows: the owners.
+ * The expressions that the planner may work out, by whose functions: it folds constants in
+ * the expressions of indexes, constraints and statistics, and those of partition keys and of
+ * columns that are computed when they are read; and what views and policies call.  A cast to
+ * a domain, or to a type with one inside, runs the checks that the domain's owner adds.
+ * Rows: the owners.
  */
 static const char *const functions_of =
 	"WITH o(classid, objid) AS ("

@@ -18,7 +18,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-/* What is not a tree: how many labels, or items. */
+/* Counts of things that are no tree: how many labels, or items. */
 typedef struct Faults
 {
 	int64 missing; /* items without a line */
@@ -175,8 +175,8 @@ is_sensitive(const Builder *builder, uint32 item)
 }
 
 /*
- * What a reader could not tell apart: an item and a label of the same text, unless
- * the one is above the other, and two items of the same text.
+ * Names that a reader could not tell apart: an item and a label of the same text,
+ * unless the one is above the other, and two items of the same text.
  */
 static void
 find_mixed(Builder *builder)

@@ -104,7 +104,7 @@ check_ks(const Request *request)
 	refuse(request, own->method->number == KANON_MODEL_RHO, "k", "Its promise is rho alone.");
 }
 
-/* What is promised, in a sentence. */
+/* The promise, in a sentence. */
 static char *
 promise_text(const Request *request)
 {

@@ -26,7 +26,7 @@ typedef struct ItemSource
  */
 extern ItemSource *items_open(Oid relid, const char *items, const char *transaction, ArrayType *keep);
 
-/* What was read: each transaction as ascending codes of element.dictionary. */
+/* The source as it was read: each transaction as ascending codes of element.dictionary. */
 typedef struct Transactions
 {
 	ItemSource *from;
@@ -78,7 +78,7 @@ extern Source *items_sensitive_open(Oid relid);
  */
 extern Source *sets_target_columns(const ItemSource *from, bool labels);
 
-/* What has been written: transactions, and items in them. */
+/* The target as it was written: transactions, and items in them. */
 typedef struct SetsWritten
 {
 	int64 transactions;

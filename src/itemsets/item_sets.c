@@ -2,8 +2,8 @@
  * item_sets.c: transactions out of a relation: from an array column, or from one row per
  * item in the order of what tells transactions apart.
  *
- * It is read once.  What is to be published beside the items waits in a tuplesort,
- * under a random key, until it is known what the items become.
+ * It is read once.  The columns beside the items wait in a tuplesort, under a random
+ * key, until it is known what the items become.
  */
 #include "compat.h"
 #include "itemsets/item_model.h"
@@ -62,7 +62,7 @@ item_type(const char *name, Oid type, bool by_row)
 	return element;
 }
 
-/* What is wrong with the items' type is said before source_open asks for equality. */
+/* Faults of the items' type are told before source_open asks for equality. */
 static void
 check_types(Oid relid, const char *items, const char *transaction)
 {

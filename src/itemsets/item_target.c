@@ -36,7 +36,7 @@ plain_column(const SourceColumn *like, Oid type, Oid collation)
 	return column;
 }
 
-/* What the items are shown in: as they were, or as text. */
+/* The type that shows the items: as they were, or as text. */
 static SourceColumn
 items_column(const ItemSource *from, bool labels)
 {
@@ -87,7 +87,7 @@ typedef struct SetsWriter
 	const bool *kept_nulls;
 } SetsWriter;
 
-/* What a transaction shows, ascending; how much. */
+/* The items that a transaction shows, ascending; their number. */
 static int
 shown_nodes(SetsWriter *writer, uint32 transaction)
 {

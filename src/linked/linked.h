@@ -10,7 +10,7 @@
 #include "nodes/pg_list.h"
 #include "utils/jsonb.h"
 
-/* What a release of several tables keeps, from the tables alone. */
+/* The promises that a release of several tables keeps, from the tables alone. */
 typedef struct LinkedFound
 {
 	int64 persons;
@@ -154,7 +154,7 @@ extern void linked_forget(Linked *linked); /* persons and what was solved for th
 extern void linked_choose_size(Linked *linked);
 extern KanonStatus linked_release(Run *run); /* of a table, once all are solved */
 
-/* What somebody knows: "1", … or "all". */
+/* An attacker's knowledge: "1", … or "all". */
 extern int linked_known_rows(const char *text);
 
 /* Does a table publish the column? */

@@ -21,7 +21,7 @@
 /* Words of the combinations of one class. */
 #define CLASS_WORDS (INT64CONST(1) << 30)
 
-/* What a row's form ends with, and what stands for values that are not known. */
+/* The end of a row's form, and the mark for values that are not known. */
 #define END PG_UINT32_MAX
 #define UNKNOWN (PG_UINT32_MAX - 1)
 
@@ -118,7 +118,7 @@ add_row(Recount *recount, Datum above, bool above_null, Datum key, bool key_null
 	table->tuple[table->n++] = recount->groups;
 }
 
-/* What is one column of all rows that show the same. */
+/* One column of all rows that show the same. */
 static void
 take_array(Datum value, Oid type, Datum **values, bool **nulls, int *n)
 {

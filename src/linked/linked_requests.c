@@ -76,7 +76,7 @@ linked_number(const LinkedTable *table)
 	return table->key_type == INT8OID || table->key_type == INT4OID || table->key_type == INT2OID;
 }
 
-/* What lasts goes by the name that readers know, which the definition of a publication keeps. */
+/* Lasting keys go by the name that readers know, which the definition of a publication keeps. */
 char *
 linked_group(const Linked *linked, const LinkedTable *table)
 {
@@ -196,7 +196,7 @@ refuse_limits(const Linked *linked, const LinkedTable *table)
 					 errhint("Leave it out.")));
 }
 
-/* What a publication asks of each table. */
+/* The requests of a publication for each table. */
 static void
 fill_series(const Linked *linked, LinkedTable *table)
 {

@@ -2,11 +2,11 @@
  * mask_anon.c: the masking functions of the extension anon (PostgreSQL Anonymizer), in an
  * expression of one kept row.
  *
- * The expression is the caller's, and what it names may be anybody's: another function
- * of that name, an operator in the search_path, a type whose input function runs when a
+ * The expression is the caller's, and what it names may be anybody's: another function of
+ * that name, an operator in the search_path, a type whose input function runs when a
  * literal is read.  So only these are read at all: literals, of types of pg_catalog;
- * columns; calls; operators; arrays; casts.  What they turn out to be is looked at before
- * anything runs: functions that belong to the extension, and immutable ones of
+ * columns; calls; operators; arrays; casts.  The functions behind these names are looked
+ * at before anything runs: functions that belong to the extension, and immutable ones of
  * pg_catalog, of types of pg_catalog.  They run as the caller.
  */
 #include "compat.h"
@@ -232,7 +232,10 @@ extension_namespace(Oid extension)
 	return schema;
 }
 
-/* True: it must not run.  What the extension's functions do is said by who installed it: a superuser, or the caller. */
+/*
+ * True: it must not run.  The role that installed the extension decides what its functions do: a
+ * superuser, or the caller.
+ */
 static bool
 is_foreign_function(Oid function, void *arg)
 {

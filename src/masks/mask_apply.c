@@ -618,7 +618,7 @@ masks_beside(const Source *source)
 	return &masks->beside;
 }
 
-/* What is found in the target, unless it was found as it was read for something else. */
+/* Compares the target's values, unless that was done as they were read for something else. */
 static void
 find_sums(const Target *target, const Source *source)
 {

@@ -21,8 +21,8 @@
  * ---- mask_apply.c: kept columns as they are published: in one spelling per value, and masked by
  * pseudonyms, rounded and cut numbers, parts of texts, shifted dates, constants.
  *
- * A mask is applied to each row as it is written.  What is then in the target is compared
- * with what was masked; a NULL stays NULL, but for a constant.
+ * A mask is applied to each row as it is written.  The target's values are then compared with the
+ * masked ones; a NULL stays NULL, but for a constant.
  */
 
 #define MASK_KEY_LENGTH 32
@@ -66,7 +66,7 @@ typedef struct MaskTogether MaskTogether;
 typedef struct MaskColumn MaskColumn;
 struct IssuedPart;
 
-/* What a mask hashes with its key, while rows are written. */
+/* The text that a mask hashes with its key, while rows are written. */
 typedef struct MaskKeyed
 {
 	Oid type; /* of what is hashed, domains looked through */
@@ -91,7 +91,7 @@ typedef struct Mask
 	bool lasting;    /* the key is the publication's */
 	bool number;     /* a pseudonym is a bigint, no uuid */
 	char *group;     /* of a pseudonym: columns of one group have one for equal texts; NULL: the column's own.
-					  Of noise and means: columns that are looked at together. */
+					  For noise and means: columns that are looked at together. */
 	char *person;    /* of a shift, or of what is drawn by the key: the column that says who a row is about */
 	int place;       /* among the kept columns, once rows are written: its own, or that of what is hashed */
 	int64 days;      /* at most, either way */
@@ -169,9 +169,9 @@ extern Oid mask_type(const Mask *mask, Oid *collation);
 extern void masks_begin(const Source *source, int64 rows, int64 k, Border *border);
 
 /*
- * What masks need to know of the source before the first row is masked: either each of its
- * rows' kept values, and that it was the last, or all of it by a query of their own.  Where a
- * quantile is cut, at least k rows have the bound, or all.
+ * Masks learn of the source before the first row is masked: either each of its rows' kept
+ * values, and that it was the last, or all of it by a query of their own.  Where a quantile
+ * is cut, at least k rows have the bound, or all.
  */
 extern void masks_look(const Masks *masks, const Datum *values, const bool *nulls);
 extern void masks_looked(const Masks *masks, int64 k);
@@ -209,7 +209,7 @@ extern void mask_key_begin(Masks *masks, Mask *mask, const SourceColumn *column)
 /* The keyed hash of a value, until the next one: of pseudonyms the first 16 bytes, of shifts 8. */
 extern const uint64 *mask_key_hash(Masks *masks, Mask *mask, Datum value);
 
-/* What is drawn by the key of a person's value, the same in every release: two numbers. */
+/* Two numbers that are drawn by the key of a person's value, the same in every release. */
 extern void mask_key_draw(Masks *masks, Mask *mask, Datum person, const void *value, Size length,
 						  uint64 *drawn);
 
@@ -243,7 +243,7 @@ extern void mask_anon_end(Mask *mask);
 
 /* ---- mask_column.c: masks that need to know all of a column: noise, values swapped or drawn anew, means of groups ---- */
 
-/* What is known of a column. */
+/* A column, as it is known. */
 struct MaskColumn
 {
 	Border *border;
@@ -262,7 +262,7 @@ struct MaskColumn
 	RandomPool pool;
 };
 
-/* Is it one of these?  What is drawn by the key need not know the column. */
+/* Is it one of these?  A mask that draws by the key need not know the column. */
 extern bool mask_of_column(const Mask *mask);
 
 /* From {"noise": 0.1} and so on; raises with `expected` where the number does not fit: what it must be, or NULL. */

@@ -195,7 +195,7 @@ place_of(const Mask *mask, Datum value)
 	return low;
 }
 
-/* Of types without numbers the middle of the value's ranks. */
+/* For types without numbers it is the middle of the value's ranks. */
 static double *
 read_numbers(const Mask *mask)
 {

@@ -324,8 +324,9 @@ raise_by(const Mask *mask)
 }
 
 /*
- * What is drawn anew each night is averaged away by whoever keeps the releases.  Drawn by the key it is not, if its
- * size is the same each night: the night's spread can be solved for from two releases.
+ * A reader who keeps the releases averages noise away that is drawn anew each night.  Drawn by the
+ * key it is not, if its size is the same each night: the night's spread can be solved for from two
+ * releases.
  */
 static void
 read_by(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContainer *object, const Masks *masks)
@@ -438,7 +439,7 @@ read_part(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContai
 	}
 }
 
-/* What stands beside a mask, and fits another kind alone (-1: there is none). */
+/* The field beside a mask that fits another kind alone (-1: there is none). */
 static void
 check_beside(const Mask *mask, int kind, bool type, bool show, bool by)
 {

@@ -411,7 +411,7 @@ middle_of(Weighed *member, uint32 n, bool median)
 	return member[i].number;
 }
 
-/* What each group shows. */
+/* The values that each group shows. */
 static void
 show_groups(MaskTogether *t, uint32 ngroups)
 {

@@ -1,9 +1,9 @@
 /*
  * budget.c: limits, and what was spent of them.
  *
- * Limits are set by whoever owns a table, in the owner's transaction.  What is spent is one
- * row more for each answer and each budget that it was taken from; sessions take turns by
- * a lock on the pair of kanon's table and the relation, which is nobody else's.
+ * Limits are set by whoever owns a table, in the owner's transaction.  Spending is one row
+ * more for each answer and each budget that it was taken from; sessions take turns by a
+ * lock on the pair of kanon's table and the relation, which is nobody else's.
  */
 #include "compat.h"
 #include "noise/models.h"
@@ -115,7 +115,7 @@ is_asked_by(const Spending *spending, Oid role)
 	return !OidIsValid(role);
 }
 
-/* What is left of a limit. */
+/* The rest of a limit. */
 static void
 take_spent(Allowance *limit, const RecordTable *spent, Oid relation)
 {

@@ -1,7 +1,7 @@
 /*
- * cross_training_model.c: the model of rows that are published with noise as wide as the rows of the
- * other half are apart: kanon_cross_training.
- * What is known of it is about how noise is drawn, and not about the rows that come out.
+ * cross_training_model.c: the model of rows that are published with noise as wide as the rows of
+ * the other half are apart: kanon_cross_training.  Its promise is about how noise is drawn, and not
+ * about the rows that come out.
  */
 #include "compat.h"
 #include "noise/models.h"

@@ -185,7 +185,7 @@ add_listed(void *arg)
 	}
 }
 
-/* What a type says of a text that is none of its values may have the text in it. */
+/* A type's error about a text that is none of its values may have the text in it. */
 static void
 try_listed(const SourceColumn *column, JsonbContainer *values)
 {

@@ -180,7 +180,7 @@ extern Oid source_single_table(const Source *source);
 
 /* ---- subjects.c: rows by groups, one subject after the other, for answers with noise ---- */
 
-/* What is asked of which columns of a source. */
+/* The question about each column of a source. */
 typedef struct Subjects
 {
 	Source *source;              /* all of the columns are its kept ones */

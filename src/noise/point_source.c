@@ -221,7 +221,7 @@ points_places(const Points *points, Border *border)
 	return places;
 }
 
-/* What a numeric column holds at most, when it is declared with so many digits. */
+/* The bound of a numeric column, when it is declared with so many digits. */
 static double
 most_of_numeric(int32 typmod)
 {

@@ -1,10 +1,10 @@
 /*
  * single_table.c: the one table whose rows a source shows, one by one.
  *
- * What one person's rows can change in a view must be known before noise can hide it.  A
- * join, a sub-query, DISTINCT or LIMIT lets one row decide about any number of others.  It
- * is the query as the server rewrote it that is looked at: views, and the policies of
- * row-level security, are in it.
+ * The change that one person's rows can make in a view must be known before noise can hide
+ * it.  A join, a sub-query, DISTINCT or LIMIT lets one row decide about any number of
+ * others.  It is the query as the server rewrote it that is looked at: views, and the
+ * policies of row-level security, are in it.
  */
 #include "compat.h"
 #include "noise/models.h"

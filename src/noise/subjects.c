@@ -267,7 +267,7 @@ typedef struct Reader
 	Size charged;
 } Reader;
 
-/* What a row adds; false: nothing. */
+/* A row's contribution; false: nothing. */
 static bool
 value_of(const Subjects *subjects, Datum value, int64 *tallied)
 {

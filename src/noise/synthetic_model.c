@@ -1,6 +1,7 @@
 /*
- * synthetic_model.c: the models of rows that are drawn from a domain: kanon_alpha_beta, kanon_synthetic.
- * What they promise is about how rows are drawn, and not about the rows that come out.
+ * synthetic_model.c: the models of rows that are drawn from a domain: kanon_alpha_beta,
+ * kanon_synthetic.  Their promise is about how rows are drawn, and not about the rows that come
+ * out.
  */
 #include "compat.h"
 #include "noise/models.h"

@@ -1,8 +1,8 @@
 /*
  * alter.c: kanon_alter_publication: a definition is changed as carefully as it was made.
  *
- * What shapes releases is tried before it is stored: a release is made as the next
- * refresh would make it, checked, and undone.
+ * A change that shapes releases is tried before it is stored: a release is made as the
+ * next refresh would make it, checked, and undone.
  */
 #include "compat.h"
 #include "host/attempt.h"
@@ -270,7 +270,7 @@ alter_of_one_table(KanonPublication *publication, FunctionCallInfo fcinfo, Oid s
 	definition_check(publication);
 }
 
-/* What is said of each of several tables is in "tables" of the options. */
+/* Options of each of several tables are in "tables" of the options. */
 static void
 refuse_of_one_table(FunctionCallInfo fcinfo)
 {

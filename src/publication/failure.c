@@ -18,7 +18,7 @@
 /* The server's: privileges, files, disk space. */
 static const char *const telling_files[] = {"aclchk.c", "fd.c", "md.c", "buffile.c", "copydir.c"};
 
-/* What an error says without the values in it: its text before any were filled in. */
+/* An error's text without the values in it: its text before any were filled in. */
 static char *
 text_without_values(const ErrorData *error)
 {

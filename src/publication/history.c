@@ -21,7 +21,7 @@ release_status_name(ReleaseStatus status)
 	return status_names[status];
 }
 
-/* What the history of an older version of kanon lacks. */
+/* Columns that the history of an older version of kanon lacks. */
 static void
 bring_up_to_date(Oid history)
 {

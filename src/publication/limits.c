@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* Of several tables the one that breaks a limit is told. */
+/* With several tables the one that breaks a limit is told. */
 static const char *
 whose(const Request *request)
 {

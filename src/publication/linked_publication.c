@@ -378,7 +378,7 @@ count_rows(Oid relid)
 	return DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
 }
 
-/* Of each table what the publication does not let through. */
+/* The options of each table that the publication does not let through. */
 static void
 check_limits(LinkedTable *const *tables, const Linked *linked, const Release *release, const Release *before)
 {
@@ -399,7 +399,7 @@ check_limits(LinkedTable *const *tables, const Linked *linked, const Release *re
 	}
 }
 
-/* What the runs leave, before their memory goes. */
+/* The results that the runs leave, before their memory goes. */
 static void
 take_release(KanonPublication *publication, Release *release, Linked *linked, LinkedTable *const *tables)
 {

@@ -210,7 +210,7 @@ views_over(Oid relid)
 	return views;
 }
 
-/* What definitions say that do not count, of those that the caller may look into. */
+/* Definitions that do not count, of those that the caller may look into. */
 typedef struct Stray
 {
 	Oid definition;

@@ -98,9 +98,9 @@ typedef struct Release
 extern Oid extension_schema(FunctionCallInfo fcinfo);
 
 /*
- * Every publication, in the order of their names.  For owners that `wanted` refuses (the
- * view is not known then: InvalidOid) nothing is locked or read.  What others keep locked is left out with a WARNING and
- * in *busy (or NULL), by its owner.
+ * Every publication, in the order of their names.  For owners that `wanted` refuses (the view is
+ * not known then: InvalidOid) nothing is locked or read.  Publications that others keep locked are
+ * left out with a WARNING and in *busy (or NULL), by their owner.
  */
 extern List *publications(Oid extension, bool (*wanted)(Oid owner, Oid view), List **busy);
 
@@ -132,7 +132,10 @@ extern void publication_rename(KanonPublication *publication);
 extern void publication_create_tables(KanonPublication *publication, const char *name, Oid namespace);
 extern void publication_store(KanonPublication *publication);
 
-/* What a release leaves: what the view is called now, should it be dropped one day, and bounds of hierarchies. */
+/*
+ * Records that a release leaves: what the view is called now, should it be dropped one day, and
+ * bounds of hierarchies.
+ */
 extern void publication_store_made(KanonPublication *publication);
 
 /* Each line of the history, in no order; what `visit` gets is gone when it returns. */
@@ -211,7 +214,10 @@ extern void linked_views_lock(const KanonPublication *publication);
 extern void linked_views_switch(KanonPublication *publication, const Release *release);
 extern void linked_definition_tell(const KanonPublication *publication);
 
-/* What stands where one of the other views was, or what such a view has become by hand; InvalidOid: nothing. */
+/*
+ * The relation in the place of one of the other views, or a view that somebody has redefined;
+ * InvalidOid: nothing.
+ */
 extern Oid linked_view_in_the_way(const KanonPublication *publication);
 
 /* The publication of several tables whose views are in a schema, or NULL. */
@@ -250,7 +256,7 @@ extern void definition_check_stable(const KanonPublication *publication, const M
 /* Tells what readers who keep releases can find out, once. */
 extern void definition_tell(const KanonPublication *publication);
 
-/* What a definition must fulfil, new or changed; and its key, or NULL. */
+/* Checks a definition, new or changed; and its key, or NULL. */
 extern void definition_check(const KanonPublication *publication);
 extern void key_check(const char *key, Oid source);
 

@@ -155,7 +155,7 @@ row_relation(const Row *row, const char *name)
 	return DatumGetObjectId(value);
 }
 
-/* What is gone keeps its place, as InvalidOid. */
+/* A relation that is gone keeps its place, as InvalidOid. */
 List *
 row_relations(const Row *row, const char *name)
 {

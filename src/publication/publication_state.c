@@ -464,7 +464,7 @@ read_mask_key(KanonPublication *publication, const char *name)
 	publication->mask_key = isnull ? NULL : DatumGetByteaPCopy(key);
 }
 
-/* What the definition of an older version of kanon lacks. */
+/* Columns that the definition of an older version of kanon lacks. */
 static void
 bring_up_to_date(const KanonPublication *publication)
 {

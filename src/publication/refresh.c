@@ -1,12 +1,12 @@
 /*
  * refresh.c: kanon_refresh: the next release of a publication.
  *
- * A release is a new table.  When it is written, checked and, if asked for,
- * compared with those before it, the view is switched to it: the only moment at
- * which readers have to wait.  Whatever fails before is undone in a
- * subtransaction, and readers go on with the release they have; what failed is
- * then recorded in the transaction that goes on.  A cancelled statement is not
- * a failed refresh: it ends the transaction as it would any other.
+ * A release is a new table.  When it is written, checked and, if asked for, compared
+ * with those before it, the view is switched to it: the only moment at which readers
+ * have to wait.  Anything that fails before is undone in a subtransaction, and readers
+ * go on with the release they have; the failure is then recorded in the transaction
+ * that goes on.  A cancelled statement is not a failed refresh: it ends the
+ * transaction as it would any other.
  */
 #include "compat.h"
 #include "core/util/fault.h"
@@ -192,7 +192,7 @@ refuse_lost_histories(const Release *before)
 					 "again.")));
 }
 
-/* What the next release is to be. */
+/* The request for the next release. */
 static void
 fill_request(const KanonPublication *publication, const Release *release, List *releases, bool may_keep,
 			 Request *request)
@@ -402,8 +402,8 @@ set_until_end(const char *setting, const char *value)
 }
 
 /*
- * Nobody may be watching a refresh, so it says how far it is only when told to.  What
- * is for schedules says nothing that is no warning: what it did is in the history.
+ * Nobody may be watching a refresh, so it says how far it is only when told to.  A
+ * scheduled refresh says nothing that is no warning: what it did is in the history.
  */
 static void
 be_quiet(bool scheduled)
@@ -457,7 +457,7 @@ keep_release(const KanonPublication *publication, List *releases, Release *befor
 	release->status = RELEASE_UNCHANGED;
 }
 
-/* What has been made takes the place of the current release. */
+/* The new release takes the place of the current one. */
 static void
 record_release(KanonPublication *publication, List *releases, Release *before, Release *release)
 {
@@ -472,7 +472,7 @@ record_release(KanonPublication *publication, List *releases, Release *before, R
 	drop_old(publication, lappend(releases, release));
 }
 
-/* What was made is undone; that it failed is recorded. */
+/* Undoes the new release and records that it failed. */
 static void
 record_failure(const KanonPublication *publication, Release *release, List *releases, const ErrorData *error)
 {

@@ -1,7 +1,7 @@
 /*
  * refresh_all.c: kanon_refresh_all: each publication of the caller's in a transaction of its own.
  *
- * What failed is said in the end, in one error, so that a job that calls it fails.
+ * The failures are told in the end, in one error, so that a job that calls it fails.
  */
 #include "compat.h"
 #include "core/util/fault.h"

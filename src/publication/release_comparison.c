@@ -54,7 +54,7 @@ is_marked(const KanonPublication *publication, Oid release)
 		   get_attnum(release, KANON_MARK_COLUMN) > 0;
 }
 
-/* What tells classes apart, as readers see them. */
+/* The columns that tell classes apart, as readers see them. */
 static char *
 class_list(const KanonPublication *publication, Oid release)
 {

@@ -93,7 +93,7 @@ put_release(const Release *release, void *arg)
 	line_end(lines);
 }
 
-/* What is wrong with the publication is a line, too: its history need not be there. */
+/* A fault of the publication is a line, too: its history need not be there. */
 static void
 put_problem(Lines *lines, const KanonPublication *publication)
 {

@@ -1,7 +1,7 @@
 /*
  * page.c: kanon_page: a document as a page that needs neither psql nor the network.
- * What the pages look like is in *.html and style.css, which the Makefile makes
- * strings of.
+ * The look of the pages is in *.html and style.css, which the Makefile makes strings
+ * of.
  */
 #include "compat.h"
 #include "report/template.h"

@@ -11,13 +11,13 @@
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
-/* What stands where a figure is not defined. */
+/* The text where a figure is not defined. */
 #define NOTHING "n/a"
 
 /* Sections in sections. */
 #define MOST_DEPTH 16
 
-/* What a section is about, and where that is in the document. */
+/* A section's topic, and its place in the document. */
 typedef struct Scope
 {
 	const JsonbValue *value;
@@ -118,7 +118,7 @@ append_number(StringInfo page, double number)
 		appendStringInfo(page, "%.3g", number);
 }
 
-/* What is not nothing never shows as 0 %, and what is not all never as 100 %. */
+/* A share above nothing never shows as 0 %, and a share below all never as 100 %. */
 static void
 append_share(StringInfo page, double share)
 {

@@ -200,7 +200,7 @@ show_value(ShownColumn *shown, uint32 code, bool *isnull)
 	}
 }
 
-/* What a value generalizes to at a level. */
+/* The label of a value at a level. */
 static Datum
 show_level(ShownColumn *shown, int level, uint32 code, bool *isnull)
 {

@@ -13,7 +13,7 @@
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 
-/* What tells that a row is fully suppressed; only where nothing is marked may a NULL be any NULL. */
+/* The sign that a row is fully suppressed; only where nothing is marked may a NULL be any NULL. */
 static char *
 is_blank(const Target *target, const Source *source)
 {

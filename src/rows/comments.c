@@ -88,7 +88,7 @@ column_words(const SourceColumn *column, const char *source_says)
 	return text.data;
 }
 
-/* What is before kanon's words, which are the last; NULL: somebody has written all of it. */
+/* The comment before kanon's words, which are the last; NULL: somebody has written all of it. */
 static char *
 before_words(char *comment)
 {

@@ -61,8 +61,8 @@ binary_form(Oid type)
 }
 
 /*
- * What tells the spellings of equal values apart: the binary form, which servers
- * that have the rows can compute too, or the text.  concat takes the type's own
+ * The text that tells the spellings of equal values apart: the binary form, which
+ * servers that have the rows can compute too, or the text. concat takes the type's own
  * output function, whatever functions have its name.
  */
 static char *

@@ -165,7 +165,10 @@ search_entry(Place *place, RangeTblEntry *entry, AttrNumber column)
 
 /* ---- expressions ---- */
 
-/* A variable of the query at hand or of one around it.  What the server says of a row hangs on all of it. */
+/*
+ * A variable of the query at hand or of one around it.  The server's answer about a row depends on
+ * all of it.
+ */
 static bool
 search_var(const Place *place, const Var *var)
 {
@@ -238,7 +241,7 @@ search_expression(Node *node, Place *place)
 	return kanon_walk(node, search_expression, place);
 }
 
-/* What a column of a query or relation is made of. */
+/* The origins of a column of a query or relation. */
 static bool
 search_definition(Node *node, Place *place)
 {
@@ -290,7 +293,7 @@ view_query(Relation rel)
 	return NULL;
 }
 
-/* What a view or a generated column makes it of. */
+/* The expression that a view or a generated column makes it of. */
 static bool
 search_made(Search *search, Oid relid, AttrNumber attnum)
 {

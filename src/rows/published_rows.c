@@ -259,7 +259,7 @@ label_cell(Written *written, int qi, const Labels *labels, Datum text)
 	return cell_of(written, KANON_SHOW_SET, codes, n);
 }
 
-/* What a published value shows. */
+/* The node that a published value shows. */
 static KanonCell
 shown_cell(Written *written, int qi, const Labels *labels, Datum value)
 {
@@ -279,7 +279,7 @@ shown_cell(Written *written, int qi, const Labels *labels, Datum value)
 	}
 }
 
-/* What each different value of a published column shows. */
+/* The nodes of each different value of a published column. */
 static KanonCell *
 column_cells(Written *written, int qi, const SourceColumn *column)
 {
@@ -379,7 +379,7 @@ written_release(const Source *source, const RowTypes *types, bool mark, Border *
 	return release;
 }
 
-/* What a value or a node comes back as: it is shown, and what was shown is read. */
+/* The text of a value or a node, as a reader gives it back: it is printed, and read again. */
 static KanonCell
 node_cell(Written *written, int qi, const KanonCell *cells, const Labels *labels)
 {

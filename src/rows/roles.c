@@ -50,7 +50,7 @@ static const char *const quasi_identifier[] = {
 	"visit",        "visited",     "death",     "died",     "latitude",  "longitude",  "lat",
 	"lon",          "location",    "place",     "children", NULL};
 
-/* What flags say of somebody's health, however the words are joined. */
+/* Words for flags about somebody's health, however they are joined. */
 static const char *const health[] = {
 	"diab",   "hypert", "asthma",    "pneum",  "anemi",  "anaemi", "renal",  "dialys", "depress",
 	"psych",  "nutrit", "substance", "fibros", "iron",   "hemo",   "haemo",  "cancer", "tumor",
@@ -100,7 +100,7 @@ has_part(const char *name, const char *const *parts)
 	return false;
 }
 
-/* What many rows share names nobody, whatever it is called. */
+/* A value that many rows share names nobody, whatever the column is called. */
 static ColumnRole
 identifies_by_name(const char *name, const ColumnValues *values, const char **why)
 {

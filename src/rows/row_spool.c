@@ -23,7 +23,10 @@ struct Waiting
 	MemoryContext row; /* of what was fetched for the one at hand */
 };
 
-/* What is stored elsewhere may be gone when the row's turn comes, by what others' functions do until then. */
+/*
+ * Values that are stored elsewhere may be gone when the row's turn comes, by what others'
+ * functions do until then.
+ */
 static Datum
 at_hand(Waiting *waiting, int column, Datum value)
 {

@@ -194,7 +194,7 @@ receive_row(void *arg, TupleTableSlot *slot)
 	return !recv->full;
 }
 
-/* What comes in row by row: the columns, and what is beside them. */
+/* The rows as they come in: the columns, and what is beside them. */
 static Gate *
 rows_gate(const Source *source, const RowsBeside *beside)
 {
@@ -516,7 +516,7 @@ read_packed(GroupReceiver *recv)
 	return !packed.alike;
 }
 
-/* What was received goes; there are no row types. */
+/* Frees the received rows; there are no row types. */
 static RowTypes *
 forget_groups(GroupReceiver *recv)
 {

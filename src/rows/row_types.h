@@ -55,8 +55,9 @@ extern RowTypes *rowtypes_read_within(Source *source, Size limit, Border *border
 extern RowTypes *rowtypes_read_unsorted(Source *source, Size limit, Border *border);
 
 /*
- * The same of a table that this transaction has written, as it stands now.  What is beside
- * (or NULL) is shown on the way; of a table that is scattered by a reading of its own.
+ * The same of a table that this transaction has written, as it stands now.  The columns
+ * beside (or NULL) are shown on the way; of a table that is scattered by a reading of its
+ * own.
  */
 extern RowTypes *rowtypes_read_written(Source *source, const RowsBeside *beside, Border *border);
 
@@ -165,7 +166,7 @@ extern bool source_is_here(const Source *source);
 extern char *binary_form(Oid type);
 
 /*
- * What comes in: the columns that tell row types apart, their spellings, and the
+ * The gate for the columns that tell row types apart, their spellings, and the
  * count.  The columns have their dictionaries.
  */
 extern Gate *grouping_gate(const Source *source);
@@ -217,7 +218,7 @@ extern SizeCount *class_sizes(Source *source, const SourceColumn *subject, size_
 
 typedef struct Keyed Keyed;
 
-/* What the last keyed_next has brought, until the next one. */
+/* The values of the last keyed_next, until the next one. */
 typedef struct KeyedRow
 {
 	const unsigned char *key;

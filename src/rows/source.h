@@ -129,10 +129,10 @@ typedef enum ColumnRole
 
 extern const char *role_name(ColumnRole role);
 
-/* What kanon's label of such a column is. */
+/* The meaning of kanon's label of such a column. */
 extern const char *role_label(ColumnRole role);
 
-/* What is known of a column's values, beside its name. */
+/* The facts about a column's values, beside its name. */
 typedef struct ColumnValues
 {
 	double distinct;
@@ -141,7 +141,7 @@ typedef struct ColumnValues
 	bool flag;   /* two values: yes and no */
 } ColumnValues;
 
-/* What a column's name says of it, or ROLE_NONE. */
+/* The role that a column's name suggests, or ROLE_NONE. */
 extern ColumnRole role_by_name(const char *name, const ColumnValues *values, const char **why);
 
 /* ---- origins.c: the columns that a column is made of, below views and in children ---- */
@@ -155,7 +155,7 @@ typedef enum OriginKind
 	ORIGINS_ALL       /* those that a yes or no depends on, too */
 } OriginKind;
 
-/* What is found at a column; ORIGIN_SETTLED: nothing, and what is below it is not asked. */
+/* The finding at a column; ORIGIN_SETTLED: nothing, and the columns below are not asked. */
 typedef enum OriginFound
 {
 	ORIGIN_BELOW,
@@ -168,8 +168,8 @@ typedef OriginFound (*OriginTest)(Oid relid, AttrNumber attnum, void *arg);
 /*
  * Shows a column to `test` and, until that finds something, each of its origins: below views and
  * materialized views, in each branch of a union, by sub-queries, CTEs and functions in FROM, and by
- * generated columns.  What conditions (WHERE, ON) and windows make of a column is no origin.
- * Nobody's function runs.  True: found.
+ * generated columns.  Columns in conditions (WHERE, ON) and windows are no origins.  Nobody's
+ * function runs.  True: found.
  */
 extern bool column_origins(Oid relid, AttrNumber attnum, OriginKind kind, OriginTest test, void *arg);
 

@@ -62,8 +62,8 @@ target_spare(Oid replaced, const char *name, Oid read)
 }
 
 /*
- * What stands in the way of replacing a table: asked before any work is done,
- * and again under the lock that lets nobody change the answer.
+ * Reasons against replacing a table: asked before any work is done, and again under
+ * the lock that lets nobody change the answer.
  */
 static void
 check_replaceable(Oid relid, const char *name, const Source *source)

@@ -79,7 +79,7 @@ extern void keep_readable(Oid relid);
 extern Target *target_resolve(const char *name, const Source *source, bool replace, bool mark);
 extern void target_create(Target *target, const Source *source);
 
-/* What is written becomes a table of its kind, or a NOTICE says why it stays one of this server. */
+/* The target becomes a table of its kind, or a NOTICE says why it stays one of this server. */
 extern void target_distribute(Target *target);
 
 /* Readers of a view may read the table below it: on workers a view gives nobody its owner's rights. */
@@ -163,18 +163,21 @@ extern char *comment_of(Oid relid, AttrNumber attnum);
 /* Sets it; the caller has made or owns the relation. */
 extern void comment_set(Oid relid, AttrNumber attnum, const char *text);
 
-/* What a relation says of itself, unless somebody has said something else. */
+/* The comment of a relation, unless somebody has written another. */
 extern void comment_renew(Oid relid, const char *text);
 
 /* Comments of a table that is replaced stay: somebody may have written them. */
 extern void comments_take_over(Oid old, Oid new);
 
-/* What quasi-identifiers show in the target, by the names of their levels, after what the source says of them. */
+/*
+ * The column comments on quasi-identifiers in the target, by the names of their levels, after
+ * those of the source.
+ */
 extern void comments_columns(const Target *target, const Source *source);
 
 /*
- * What the target is, and the comments of the source's columns, below views, too, where
- * it has none of its own.
+ * The target's comment, and the comments of the source's columns, below views, too,
+ * where it has none of its own.
  */
 extern void comments_write(const Target *target, const Source *source, const char *text);
 
@@ -252,7 +255,7 @@ typedef struct Waiting Waiting;
 extern Waiting *waiting_begin(TupleDesc desc, int first);
 extern void waiting_put(Waiting *waiting, uint32 type, const Datum *values, const bool *nulls);
 
-/* What became of the numbers; it stays the caller's. */
+/* The new numbers of the rows; it stays the caller's. */
 extern void waiting_renumber(Waiting *waiting, const uint32 *number);
 
 /* The next row, until the one after it, as they came; false: there is none. */

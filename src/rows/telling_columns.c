@@ -316,7 +316,7 @@ grouped_columns(const TellsLook *look, const Attribute *kept, int *columns)
 	return n;
 }
 
-/* What has been told of a group. */
+/* The columns of a group that were told. */
 typedef struct GroupTold
 {
 	bool identify;
@@ -488,7 +488,7 @@ compare_with_quasi_identifiers(Sample *sample, int c)
 	}
 }
 
-/* What is beside a masked column and goes with it undoes the mask. */
+/* A column beside a masked one that goes with it undoes the mask. */
 static void
 compare_with_masked(TellsLook *look, int64 n, const SourceColumn *column, const Attribute *kept)
 {

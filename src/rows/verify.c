@@ -170,7 +170,7 @@ source_codes(const RowTypes *types, int column, const SourceColumn *original, Bo
 	return codes;
 }
 
-/* What is read back shows values, and no levels of them. */
+/* The rows that are read back show values, and no levels of them. */
 static KanonProblem
 without_levels(const KanonProblem *problem, const Source *source)
 {
@@ -184,7 +184,7 @@ without_levels(const KanonProblem *problem, const Source *source)
 	return flat;
 }
 
-/* What it is made of; raises if a kept column identifies that workers have written. */
+/* Reads the target's row types; raises if a kept column identifies that workers have written. */
 static RowTypes *
 read_target(const Target *target, const Source *source, int64 expected_rows, Border *border)
 {
@@ -263,8 +263,8 @@ verify_class(const KanonProblem *shown, const Source *source, const uint32 *memb
 }
 
 /*
- * The rules beyond k, of classes as the target shows them.  Who a row is about it
- * need not show: persons.c has counted them.
+ * The rules beyond k, of classes as the target shows them.  The target need not show a
+ * row's person: persons.c has counted them.
  */
 static void
 verify_privacy(const RowTypes *types, const Source *source, const KanonProblem *problem, Border *border)

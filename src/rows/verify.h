@@ -149,7 +149,7 @@ extern Determined determines(const Attribute *a, const Attribute *b, const bool 
 
 /* ---- telling_columns.c: what do kept columns tell of what a release hides? ---- */
 
-/* What was found, for the record of the run: lists of char *, in the order in which it was told. */
+/* The findings, for the record of the run: lists of char *, in the order in which it was told. */
 typedef struct KeptTold
 {
 	List *together; /* "a, b": kept columns that identify together */

@@ -45,7 +45,7 @@ receive_row(void *arg, const Datum *values, const bool *nulls)
 		charge(reader);
 }
 
-/* What a class has: of each combination of the values that rules look at how many rows. */
+/* A class's counts: the rows of each combination of the values that rules look at. */
 typedef struct Class
 {
 	KanonProblem problem; /* the rules', with these as its row types */

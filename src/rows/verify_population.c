@@ -73,7 +73,10 @@ translate(KanonPopulation *populations, const KanonProblem *problem, int qi, int
 	}
 }
 
-/* What of a cut is shown nowhere else is blank, where the target shows that. */
+/*
+ * Persons of the population whose combination a cut shows nowhere else are blank, where the target
+ * shows that.
+ */
 static void
 translate_blank(KanonPopulation *populations, const KanonProblem *problem, int qi, Dictionary *dictionary)
 {
@@ -131,7 +134,10 @@ shown_problem(const RowTypes *types, const Source *source, const KanonProblem *p
 	return pattern;
 }
 
-/* What all classes of a full-domain release show, but for the fully suppressed one; those of a cut differ. */
+/*
+ * The cells of all classes of a full-domain release, but for the fully suppressed one; those of a
+ * cut differ.
+ */
 static KanonPattern
 node_of(const KanonProblem *problem, const KanonRelease *release)
 {

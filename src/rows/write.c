@@ -344,7 +344,7 @@ begin_sort(Writer *writer, TupleDesc desc)
 		find_noted(writer);
 }
 
-/* What row_key needs to know. */
+/* The state of row_key. */
 static void
 prepare_flows(Writer *writer)
 {

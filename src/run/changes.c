@@ -9,8 +9,8 @@
 #include "core/util/fault.h"
 
 /*
- * All that decides about the release, in one pass.  What Citus has distributed is not brought here
- * for that.
+ * All that decides about the release, in one pass.  Rows that Citus has distributed are not
+ * brought here for that.
  */
 void
 look_for_changes(Run *run)

@@ -2,9 +2,9 @@
  * freeform_parallel.c: the parts of a freeform release, shared out among parallel
  * workers.
  *
- * A part is solved as it would be alone and draws its own random numbers, so it
- * does not matter who does it.  Parts go to shared memory in batches: their rows'
- * values in, their graphs out.  What a worker cannot finish the leader does again.
+ * A part is solved as it would be alone and draws its own random numbers, so it does
+ * not matter who does it.  Parts go to shared memory in batches: their rows' values
+ * in, their graphs out.  The leader does a part again that a worker cannot finish.
  */
 #include "compat.h"
 #include "host/pool.h"
@@ -35,7 +35,7 @@ typedef struct Shared
 	SharedPart parts[FLEXIBLE_ARRAY_MEMBER];
 } Shared;
 
-/* What a process has of it. */
+/* A process's share of it. */
 typedef struct Parts
 {
 	Border *border;
@@ -104,7 +104,7 @@ kanon_freeform_worker(dsm_segment *segment, shm_toc *toc)
 	pool_worker(toc, &solving);
 }
 
-/* What the caller is told when a method cannot take the table. */
+/* The message when a method cannot take the table. */
 static void
 check_solved(const Run *run, KanonStatus status)
 {

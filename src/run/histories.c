@@ -1,10 +1,11 @@
 /*
  * histories.c: the private copy of the source that a protected publication solves.
  *
- * Persons are numbered, so that later queries ask nothing of the key's type.  A row of the source that is as
- * it was published last keeps its number, and so does the one row of a person that has changed.  What else is
- * in the source is new, what else was published has ended.  A unit is what is held back as one: a row, or all
- * that has changed of a person (below 0), as nobody can say which row became which.
+ * Persons are numbered, so that later queries ask nothing of the key's type.  A row of the source
+ * that is as it was published last keeps its number, and so does the one row of a person that has
+ * changed.  Other rows of the source are new, other published rows have ended.  A unit is what is
+ * held back as one: a row, or all that has changed of a person (below 0), as nobody can say which
+ * row became which.
  */
 #include "compat.h"
 #include "run/successive.h"
@@ -322,7 +323,7 @@ find_ended(const Histories *histories)
 				histories->ended, histories->before_name, histories->source);
 }
 
-/* What is gone and has been followed by other rows of the person is over. */
+/* A history that is gone and has been followed by other rows of the person is over. */
 static void
 forget_followed(const Histories *histories)
 {
@@ -456,8 +457,8 @@ find_late(const Run *run, const char *late, const char *overdue)
 }
 
 /*
- * What was published of them ends, and so do the others' rows; what they are now waits, as if they had joined.
- * Who goes along is in an order of which nothing can be told.
+ * The published rows end, and so do the others' rows; the new rows wait, as if they had joined.
+ * The order of those who go along tells nothing.
  */
 static void
 end_overdue(Run *run)

@@ -1,11 +1,12 @@
 /*
  * histories_outcome.c: what the release that was solved makes of histories, and who is to be held back.
  *
- * Each row that was ever published goes on: in a class, with what is kept of it as it was or not, or absent.
- * Rows of one history with the same outcome are a history from now on, and so are new rows of one class.
- * It needs k persons, or all that its history had, and values that keep the rules, in each state that is known
- * of them.  What would be fewer is held back, all else alike: then it has the outcome of those for whom nothing
- * changes, who may be too few alone as well.
+ * Each row that was ever published goes on: in a class, with what is kept of it as it was or not,
+ * or absent.  Rows of one history with the same outcome are a history from now on, and so are new
+ * rows of one class.  It needs k persons, or all that its history had, and values that keep the
+ * rules, in each state that is known of them.  A row whose history would have fewer is held back,
+ * all else alike: then it has the outcome of those for whom nothing changes, who may be too few
+ * alone as well.
  */
 #include "compat.h"
 #include "run/successive.h"
@@ -79,8 +80,8 @@ find_outcome(Run *run)
 /* ---- too few ---- */
 
 /*
- * Of each label: its history, persons, and whether it is that of rows for which nothing changes; `alone`:
- * all that its history has.  A new row that is held back has none.
+ * For each label: its history, persons, and whether it is that of rows for which nothing changes;
+ * `alone`: all that its history has.  A new row that is held back has none.
  */
 #define LABELS                                                                                                     \
 	"labels AS MATERIALIZED (SELECT o.label, o.history, pg_catalog.count(DISTINCT o.person) AS n,"                 \
@@ -175,8 +176,8 @@ any_alone(const Run *run)
 /* ---- values ---- */
 
 /*
- * What is known of the rows of each label, in each state: as it will be, and as it was before each change:
- * (number, label, and the columns that rules look at).
+ * The rows of each label, in each state: as it will be, and as it was before each change: (number,
+ * label, and the columns that rules look at).
  */
 static char *
 label_values(Run *run)
@@ -214,8 +215,9 @@ label_values(Run *run)
 }
 
 /*
- * Holds back whose values would break the rules among those of their history; how many rows, and whether any
- * break them.  Of a history that goes on as a whole, with what is kept as it was, nothing new is told.
+ * Holds back whose values would break the rules among those of their history; how many rows, and
+ * whether any break them.  A history that goes on as a whole, with what is kept as it was, tells
+ * nothing new.
  */
 static int64
 hold_broken(Run *run, const char *defaults, bool *some)

@@ -1,6 +1,6 @@
 /*
- * identifiers.c: may the columns be published as they are?  What labels, names, types and the catalogs
- * say of them, before anything is read; what their values say is looked at while they are written
+ * identifiers.c: may the columns be published as they are?  Labels, names, types and the catalogs
+ * are asked before anything is read; the values are looked at while they are written
  * (write/kept.c).
  */
 #include "compat.h"
@@ -185,8 +185,8 @@ refuse_functions(const Run *run)
 }
 
 /*
- * A name that several rows share is no value of their own, and it names somebody all the same.  What
- * columns are called is not enough to refuse them: it is told, and recorded.
+ * A name that several rows share is no value of their own, and it names somebody all the same.  A
+ * column's name is not enough to refuse it: it is told, and recorded.
  */
 static void
 look_for_names(Run *run)

@@ -237,7 +237,7 @@ relaxed_size(const Run *run)
 				 "Raise \"kanon.max_memory\", or use kanon_freeform with a partition_size, which keeps more.")));
 }
 
-/* What such a release is not, and against whom it is no protection. */
+/* The limits of such a release, and attackers against whom it is no protection. */
 static void
 notice_relaxed(const Method *method)
 {

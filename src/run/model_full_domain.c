@@ -9,7 +9,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/paths.h"
 
-/* What goes with the request. */
+/* The parts beside the request. */
 typedef struct FullDomain
 {
 	KanonFullDomainOptions options;

@@ -181,7 +181,7 @@ look_at_mask(Run *run)
 	rules_notice_empty(&run->problem);
 }
 
-/* What stays near a release before has little left to solve: that is solved as a whole. */
+/* A release that stays near an earlier one leaves little to solve: that is solved as a whole. */
 static KanonStatus
 solve_near(Run *run, const KanonPrevious *previous)
 {
@@ -244,7 +244,7 @@ list_patterns(Run *run)
 	run->problem.residual = KANON_RESIDUAL_ERROR;
 }
 
-/* Who is called exact says before the work where it is not. */
+/* A method that is called exact says before the work where it is not. */
 static void
 look_at_clustering(Run *run)
 {

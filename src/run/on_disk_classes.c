@@ -209,7 +209,7 @@ make_release(PartedRows *parted)
 	border_pfree(run->border, kind);
 }
 
-/* What is asked of classes, from the chunks; what of columns, from what was made up. */
+/* Answers about classes come from the chunks; those about columns, from what was made up. */
 void
 parted_measure(PartedRows *parted)
 {

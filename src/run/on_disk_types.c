@@ -1,8 +1,8 @@
 /*
  * on_disk_types.c: partition_by of a source whose row types do not fit into memory.
  *
- * A value's row types are in memory while they are solved, and no others.  What is on disk, each
- * time sorted by PostgreSQL:
+ * A value's row types are in memory while they are solved, and no others.  The tables on disk,
+ * each time sorted by PostgreSQL:
  *
  *   source   the rows (without kept columns: groups), by the value, then by their codes
  *   left     those that no value's release has placed, by their codes
@@ -246,7 +246,7 @@ read_types(PartedRows *parted, Keyed *from, int64 value, int64 nrows, PartedType
 	}
 }
 
-/* What is left over, together. */
+/* The rows left over, together. */
 static KanonStatus
 solve_rest(PartedRows *parted)
 {

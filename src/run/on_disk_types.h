@@ -37,8 +37,8 @@ typedef struct Parted
 } Parted;
 
 /*
- * May row types stay on disk, where partition_by is given?  What looks at a whole release has them in memory: who
- * is short of it is told why.
+ * May row types stay on disk, where partition_by is given?  A model that looks at a whole release
+ * has them in memory: a caller who is short of memory is told why.
  */
 extern bool parted_may(Run *run);
 

@@ -40,7 +40,7 @@ options_known(const Model *model)
 	return known.data;
 }
 
-/* What calls have beside options, and who is asked for it. */
+/* Refuses an argument of the call as an option, and says how to give it. */
 static void
 refuse_argument(const char *name)
 {
@@ -84,7 +84,7 @@ find_option(const Model *model, const char *name)
 			 errhint("%s", nearest_hint(&nearest, psprintf("Known options: %s.", options_known(model))))));
 }
 
-/* What JSON has for an option's type, and an example of it. */
+/* JSON's type of an option's type, and an example of it. */
 static const char *
 json_form(Option option, const char **example)
 {

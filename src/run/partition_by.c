@@ -1,9 +1,9 @@
 /*
  * partition_by.c: partition_by, whose values parallel workers share.
  *
- * A value's rows are solved as they would be alone, so it does not matter who does it.  The problem is copied
- * to shared memory once; releases come back in batches, and are taken in the order of values.
- * What a worker cannot finish is solved here.
+ * A value's rows are solved as they would be alone, so it does not matter who does it.  The problem
+ * is copied to shared memory once; releases come back in batches, and are taken in the order of
+ * values.  A value that a worker cannot finish is solved here.
  */
 #include "compat.h"
 #include "run/run.h"
@@ -44,7 +44,7 @@ typedef struct Shared
 	PoolTasks tasks;
 } Shared;
 
-/* What a process has of it. */
+/* A process's share of it. */
 typedef struct Values
 {
 	Border *border;

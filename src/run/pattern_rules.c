@@ -557,7 +557,7 @@ level_word(Jsonb *levels, const char *column, int level)
 
 /*
  * kanon_describe(pattern text, quasi_identifiers name[] [, levels jsonb]).  How many
- * levels a hierarchy has is not known here: a symbol is what it says.  What was published
+ * levels a hierarchy has is not known here: a symbol is what it says.  Published patterns
  * may also have '~', for a range or set, which nobody can ask for.
  */
 Datum

@@ -289,7 +289,7 @@ check_persons(const KanonPrivacyRule *rule, const KanonProblem *problem, const c
 			 errhint("Lower k: no class could ever have that many persons.")));
 }
 
-/* What the whole table, as one class, attains: no release has a class that is better everywhere. */
+/* The figures of the whole table as one class: no release has a class that is better everywhere. */
 static void
 check_attainable(const PrivacyWords *words, const KanonPrivacyRule *rule, int core,
 				 const KanonProblem *problem, const char *column, bool leaves_out, bool *too_few,

@@ -25,7 +25,7 @@ typedef enum PrivacyKind
 	PRIVACY_PRESENCE
 } PrivacyKind;
 
-/* What a rule says. */
+/* A rule in words. */
 typedef struct PrivacyWords
 {
 	PrivacyKind kind;

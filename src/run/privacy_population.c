@@ -35,7 +35,7 @@ privacy_asks_population(const Privacy *privacy)
 	return false;
 }
 
-/* What rules about populations cannot be combined with. */
+/* Rules that population rules cannot be combined with. */
 static void
 check_combination(const Privacy *privacy)
 {
@@ -62,7 +62,7 @@ check_combination(const Privacy *privacy)
 				 "Use a source and a population with one row per person, or take kanon_k_map, which counts persons of a population.")));
 }
 
-/* What tells persons of the population apart is none of the quasi-identifiers. */
+/* The column that tells persons of the population apart is none of the quasi-identifiers. */
 static const char *
 find_subject(Oid relid, const char *name, const char *subject, const Source *source)
 {

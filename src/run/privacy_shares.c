@@ -2,8 +2,8 @@
  * privacy_shares.c: what is known of a population that nobody lists: shares of its values,
  * column by column, as a relation of (column_name, value, share).
  *
- * Values are text, which is read as the quasi-identifier's type has it.  What that type's
- * function complains of is not repeated: it would name the value.
+ * Values are text, which is read as the quasi-identifier's type has it.  That type's error
+ * is not repeated: it would name the value.
  */
 #include "compat.h"
 #include "core/privacy/population.h"
@@ -235,7 +235,7 @@ read_shares(const Lines *lines, const Source *source, int qi, Values *values)
 	rowtypes_levels(values->types, values->border);
 }
 
-/* What is told of the values, and last of everybody else, who has none that the table has. */
+/* The shares that are told of the values, and last of everybody else, who has none that the table has. */
 static const uint32_t *
 and_rest(const uint32_t *codes, const RowTypes *types, Border *border)
 {

@@ -166,7 +166,7 @@ privacy_sentence(const PrivacyWords *words)
 /* Rows of a population that a double counts exactly. */
 #define MOST_ROWS 1e15
 
-/* What a rule of a kind says beside its name; a NULL or false: nothing of the sort. */
+/* The parameters of a rule of a kind beside its name; a NULL or false: nothing of the sort. */
 typedef struct RuleShape
 {
 	PrivacyKind kind;

@@ -231,7 +231,7 @@ next_run(Oid schema)
 	return run;
 }
 
-/* What every run has. */
+/* The columns that every run has. */
 static void
 set_run(RecordTable *table, int64 run, const RunRecord *record, const Source *source, int64 k)
 {

@@ -63,7 +63,7 @@ typedef struct RunRecord
 } RunRecord;
 
 /*
- * What each class shows, before anything is written: it may be more than a record
+ * Records each class's cells, before anything is written: it may be more than a record
  * can hold.  Returns the number of the run, whose other rows follow when all is done.
  */
 extern int64 run_record_classes(Oid schema, const RowTypes *types, const KanonProblem *problem,
@@ -86,7 +86,7 @@ extern void sizes_of_types(RunSizes *sizes, const KanonColumn *columns, int nqis
 extern void sizes_of_classes(RunSizes *sizes, const Source *source, const KanonProblem *problem,
 							 const KanonRelease *release);
 
-/* What the record has of a run without row types. */
+/* The record of a run without row types. */
 typedef struct ClasslessRun
 {
 	int64 k;

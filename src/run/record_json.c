@@ -31,8 +31,8 @@ typedef struct JsonMaker
 } JsonMaker;
 
 /*
- * Would to_jsonb look for a cast to json?  Who owns a type can make one at any time, by a function
- * of theirs; that of an extension which a superuser installed is trusted.
+ * Would to_jsonb look for a cast to json?  The owner of a type can make one at any time, by a
+ * function of theirs; that of an extension which a superuser installed is trusted.
  */
 static bool
 is_castable(Oid type)

@@ -42,7 +42,7 @@ is_relation(char *const *keys, int n)
 	return n == 1 && (strcmp(keys[0], "hierarchy") == 0 || strcmp(keys[0], "sensitive_items") == 0);
 }
 
-/* What a name means now; InvalidOid: nothing. */
+/* The relation that a name means now; InvalidOid: nothing. */
 static Oid
 relation_named(const char *name)
 {
@@ -194,7 +194,7 @@ relations_recorded(Oid source, Oid target, Oid beside, Datum options)
 
 /*
  * May this take the place of a relation that is gone?  A view runs as the publication's owner.
- * Whoever owns the schema could have put it there all along; others have not been asked for.
+ * The owner of the schema could have put it there all along; others have not been asked for.
  */
 static bool
 is_heir(Oid relid, Oid publisher)

@@ -92,15 +92,16 @@ typedef uint64 OptionSet;
 	(TAKES(MIN_ROWS) | TAKES(MAX_ROW_CHANGE) | TAKES(MAX_GCP) | TAKES(MAX_SUPPRESSED) | TAKES(MAX_HELD) | \
 	 TAKES(COUNT_ROWS))
 
-/* What all models have but those without classes. */
+/* The options of all models but those without classes. */
 #define TAKES_COMMON                                                                                \
 	(TAKES(METHOD) | TAKES(KEEP) | TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(WEIGHTS) |        \
 	 TAKES(HIERARCHIES) | TAKES(PRIVACY) | TAKES(CATEGORICAL) | TAKES(CLASS_COLUMN) | TAKES(MARK) | \
 	 TAKES(REPLACE) | TAKES(DRY_RUN))
 
 /*
- * What functions have of pattern_guided that read once, solve many times and write nothing:
- * kanon_frontier and kanon_explain.  They take every other solver with its options as JSON.
+ * The options of pattern_guided for functions that read once, solve many times and write
+ * nothing: kanon_frontier and kanon_explain.  They take every other solver with its options
+ * as JSON.
  */
 #define TAKES_DRY                                                                                  \
 	((pattern_guided_model.options &                                                               \
@@ -167,7 +168,7 @@ extern const Model alpha_beta_model;
 extern const Model synthetic_model;
 extern const Model cross_training_model;
 
-/* What tables that are published together share. */
+/* The state that tables share that are published together. */
 typedef struct LinkedRequest
 {
 	struct SnapshotData *snapshot; /* under which all of them are read; or NULL */
@@ -177,7 +178,10 @@ typedef struct LinkedRequest
 	Jsonb *recorded;       /* what the record says of the release of several tables; or NULL */
 } LinkedRequest;
 
-/* What a release takes from those before it. Names of tables that the run makes are quoted and qualified. */
+/*
+ * The state that a release takes from those before it.  Names of tables that the run makes are
+ * quoted and qualified.
+ */
 typedef struct SeriesRequest
 {
 	char *key;                   /* the column that says who a row is about: read, not published; or NULL */
@@ -244,7 +248,7 @@ typedef struct AnatomyOptions
 	char *view;
 } AnatomyOptions;
 
-/* What columns show, and what they count. */
+/* The columns' cells, and their counts. */
 typedef struct ColumnOptions
 {
 	ArrayType *keep;
@@ -277,7 +281,7 @@ typedef struct DryOptions
 	bool with_values;
 } DryOptions;
 
-/* What every run is asked for, then a struct for each model or use. */
+/* The arguments of every run, then a struct for each model or use. */
 struct Request
 {
 	const Model *model;
@@ -361,7 +365,7 @@ extern const Model *model_find(const char *name);
 extern const Model *model_find_dry(const char *name);
 extern bool model_takes(const Model *model, Option option);
 
-/* What SQL calls an option, its type, and its default as text, or NULL. */
+/* SQL's name of an option, its type, and its default as text, or NULL. */
 extern const char *option_name(Option option);
 extern Oid option_type(Option option);
 extern Oid option_sql_type(Option option, Oid schema); /* of the arguments of functions in that schema */
@@ -429,7 +433,7 @@ extern char *decimal_text(int64 value, int digits);
 /* The chance to be found above which rows are said to be at risk. */
 extern double threshold_arg(FunctionCallInfo fcinfo, int arg);
 
-/* What is written, if not to be tried only. */
+/* The hint when no target is named. */
 #define TARGET_HINT "Name the table to create, or say dry_run => true to write nothing."
 
 /* `hint` tells what k means. */
@@ -442,7 +446,7 @@ extern int64 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hi
 /* [ncolumns], of a list in their order, or of an object by their names; 1 each for NULL and where none is named. */
 extern double *weights_parse(Jsonb *weights, char *const *columns, int ncolumns);
 
-/* What to write instead of NULL. */
+/* The hint that tells what to write instead of NULL. */
 #define LEVEL_COST_HINT \
 	"It is 'height' (levels cost equal steps) or 'ncp' (the certainty penalty of each level)."
 

@@ -141,7 +141,7 @@ open_beside(Run *run)
 	kept_bounds_take(run);
 }
 
-/* What the request says of the source's columns. */
+/* The request's words about the source's columns. */
 static void
 set_up(Run *run)
 {
@@ -287,7 +287,7 @@ suppressed_share(const Run *run)
 			   : (run->measures.suppressed_cells + (double) run->release.dropped * run->source->nqis) / cells;
 }
 
-/* What is published, and recorded, is what is left when persons are protected. */
+/* The published and recorded release is the one after persons are protected. */
 static void
 write_target(Run *run)
 {
@@ -520,7 +520,7 @@ solved(Request *request)
 	return run;
 }
 
-/* What was held back may be published, with everybody who is to be: solved, and nobody is alone. */
+/* Rows that were held back may be published, with everybody who is to be: solved, and nobody is alone. */
 static bool
 try_protected(Run *run)
 {

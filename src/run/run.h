@@ -163,7 +163,7 @@ extern void run_measure(Run *run);
 /* A NOTICE when an exact method stopped before its proof; does the function take a gap? */
 extern void run_notice_unproven(const Run *run, bool takes_gap, const char *takes);
 
-/* What a proof takes: of any search, and of one that goes by a linear program. */
+/* The needs of a proof: of any search, and of one that goes by a linear program. */
 #define PROOF_BY_SEARCH "Raise time_limit."
 #ifdef HAVE_GLPK
 #define PROOF_BY_GLPK PROOF_BY_SEARCH
@@ -176,7 +176,7 @@ extern Datum recorded_arguments(const Run *run);
 
 /* ---- models.c: what models have to tell beside a run's outcome ---- */
 
-/* What the search of a full-domain run has found, and what it took. */
+/* The result and the effort of the search of a full-domain run. */
 extern const KanonOutcome *full_domain_outcome(const Run *run);
 
 /* Where the workers of a full-domain run begin. */
@@ -198,7 +198,7 @@ extern void run_notice_rest(const Run *run);
 
 /* ---- sql_call.c: what the functions that publish have in common ---- */
 
-/* What comes back. */
+/* The results. */
 typedef void (*PutRun)(Lines *lines, const Run *run);
 
 /* Runs a request; and one of the call's arguments. */

@@ -48,7 +48,10 @@ enum
 	EXTRA_COLUMNS
 };
 
-/* What is read of the table of the release before: the columns of the source, and those beside them. */
+/*
+ * Columns that are read of the table of the release before: the columns of the source, and those
+ * beside them.
+ */
 static Gate *
 flows_gate(const Source *source, Oid relid)
 {

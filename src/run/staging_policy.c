@@ -16,7 +16,7 @@
 /* With n row types a random seed gives a hash collision with probability about n^2 / 2^65: another seed is drawn. */
 #define MOST_TRIES 3
 
-/* What the target follows: an older table of its name, or the release before. */
+/* The relation that the target follows: an older table of its name, or the release before. */
 static Oid
 table_before(const Run *run)
 {
@@ -50,8 +50,8 @@ is_for_workers(const Run *run)
 }
 
 /*
- * A table of this server is read twice, which costs less than to store its rows.  What a view has to
- * work out, or another server to send, is read once.
+ * A table of this server is read twice, which costs less than to store its rows.  The rows of a
+ * view that must be worked out, or of another server, are read once.
  */
 static void
 read_once(Run *run)

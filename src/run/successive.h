@@ -32,8 +32,8 @@ extern void successive_settle(Run *run);
 extern char *class_columns(const Run *run);
 
 /*
- * The classes of the release that readers cannot tell apart, under one number: (number in the release, class,
- * hash of what it shows).  What shows nothing has a class below 0.
+ * The classes of the release that readers cannot tell apart, under one number: (number in the
+ * release, class, hash of what it shows).  A row that shows nothing has a class below 0.
  */
 extern char *class_looks(const Run *run);
 pg_noreturn extern void raise_null_keys(const char *key);
@@ -172,8 +172,8 @@ extern char *history_marks(const Source *source, const char *of);
 extern char *history_text(const SourceColumn *columns, int n, const char *of);
 
 /*
- * Of labelled rows, (label bigint, and the columns that rules look at): the labels whose rows break the rules,
- * as text for a query: "1, 2"; NULL: none does.
+ * Among labelled rows, (label bigint, and the columns that rules look at): the labels whose rows
+ * break the rules, as text for a query: "1, 2"; NULL: none does.
  */
 extern char *histories_break_rules(Run *run, const char *labelled);
 

@@ -2,11 +2,10 @@
  * hierarchy_build.h: what the functions have in common that write a hierarchy of
  * a source's column into a table.
  *
- * The table has a column "value" and columns "level1" and so on.  What is read of
- * the source is read by a query in which every name is qualified, and under the
- * caller's search_path, on which a view may rely.  It goes into a named
- * tuplestore, from which all that follows takes it under a path of its own: a
- * parameter would show in a plan that is logged.
+ * The table has a column "value" and columns "level1" and so on.  The source is read
+ * by a query in which every name is qualified, and under the caller's search_path, on
+ * which a view may rely.  It goes into a named tuplestore, from which all that follows
+ * takes it under a path of its own: a parameter would show in a plan that is logged.
  */
 #ifndef KANON_HIERARCHY_BUILD_H
 #define KANON_HIERARCHY_BUILD_H
@@ -49,10 +48,10 @@ extern HierarchyBuild *hierarchy_build_begin(FunctionCallInfo fcinfo);
  */
 extern void hierarchy_build_values(HierarchyBuild *build);
 
-/* What a query says, of the gate's columns, can be read under that name. */
+/* A query's rows, of the gate's columns, can be read under that name. */
 extern void hierarchy_build_store(HierarchyBuild *build, const char *name, Gate *gate, const char *query);
 
-/* What a query of one row and one int8 column says; 0 for NULL. */
+/* The value of a query of one row and one int8 column; 0 for NULL. */
 extern int64 hierarchy_build_ask(HierarchyBuild *build, const char *query);
 
 /*

@@ -50,7 +50,7 @@ json_of_array(char *text)
 	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)));
 }
 
-/* What the server says of a text that is neither has no way out of it. */
+/* The server's error about a text that is neither does not leave this function. */
 static void
 add_hint(void *arg)
 {

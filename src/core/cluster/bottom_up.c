@@ -31,7 +31,10 @@
 /* The least of floats is found in so many lanes side by side. */
 #define LANES 16
 
-/* What estimates go by, of each group that is there; a float is enough for numbers that are rounded down anyhow. */
+/*
+ * The base of estimates, one for each group that is there; a float is enough for numbers that are
+ * rounded down anyhow.
+ */
 typedef struct Groups
 {
 	float *rows;
@@ -153,7 +156,7 @@ prepare(BottomUp *b)
 	return status;
 }
 
-/* What each group of a block would add to one, or less; the least of that. */
+/* The least that a group of each block would add to one, or a bound below it; the least of that. */
 INTO_THEM float
 estimate_block(const Groups *groups, uint32_t own, float alone, const int32_t *restrict each, size_t block)
 {
@@ -208,7 +211,7 @@ typedef struct Best
  * The group with which a small one adds the least penalty: for each row that was in
  * too small a group, where every column shows how far its values differ (Adult: less
  * is lost by 3 to 17 per cent), or else in all (more by up to 48 per cent otherwise).
- * What a group of 2k-1 rows or more of one type gives away, it loses alone.
+ * A group with 2k-1 rows or more of one type loses alone whatever it gives away.
  */
 static void
 try(const BottomUp *b, uint32_t small, uint32_t i, Best *best)

@@ -1,14 +1,14 @@
 /*
  * by_parts.c: tables that are too large for methods that compare all rows with all others.
  *
- * The row types are cut in two, again and again (as Mondrian does: LeFevre, DeWitt,
- * Ramakrishnan, ICDE 2006), until a part has fewer than twice as many as it should have; each part is
- * solved alone.  What that costs are near rows on different sides of a cut.  So a cut is where it
- * parts the fewest of some rows from those that are nearest to them: between categories that
- * clusters do not mix, or along the column in which these are narrow.  Then the half of the clusters
- * that loses most by row is divided again, with cuts elsewhere, and what the method makes of the
- * rows of such a part takes its clusters' place where less is lost by that.  When that gains little,
- * it is a quarter that is divided, and so on: parts of as many rows reach farther then.
+ * The row types are cut in two, again and again (as Mondrian does: LeFevre, DeWitt, Ramakrishnan,
+ * ICDE 2006), until a part has fewer than twice as many as it should have; each part is solved
+ * alone.  The price is near rows on different sides of a cut.  So a cut is where it parts the
+ * fewest of some rows from those that are nearest to them: between categories that clusters do not
+ * mix, or along the column in which these are narrow.  Then the half of the clusters that loses
+ * most by row is divided again, with cuts elsewhere, and what the method makes of the rows of such
+ * a part takes its clusters' place where less is lost by that.  When that gains little, it is a
+ * quarter that is divided, and so on: parts of as many rows reach farther then.
  *
  * Nothing is proven of the whole: a method's bound and factor are of its part.
  */
@@ -118,7 +118,10 @@ keep_clusters(ByParts *p, const uint32_t *item, uint32_t n)
 	return status;
 }
 
-/* What a method has made of a part: flow[start[i] .. start[i + 1]) are class i's, cost[i] is what its rows lose. */
+/*
+ * A part's release, as a method has made it: flow[start[i] .. start[i + 1]) are class i's, cost[i]
+ * is what its rows lose.
+ */
 typedef struct Classes
 {
 	size_t *start;

@@ -260,7 +260,7 @@ pool_region(Conclusion *conclusion, KanonHull hull, KanonCell *cell)
 	return kanon_stop(&conclusion->pace, hull.high - hull.low) ? KANON_CANCELLED : KANON_OK;
 }
 
-/* What one class shows of a quasi-identifier in which its members differ. */
+/* A class's cell in a quasi-identifier in which its members differ. */
 static KanonStatus
 show_difference(Conclusion *conclusion, const ClusterQi *qi, uint32_t class, KanonHull hull, KanonCell *cell)
 {
@@ -281,7 +281,7 @@ show_difference(Conclusion *conclusion, const ClusterQi *qi, uint32_t class, Kan
 	return KANON_OK;
 }
 
-/* What a row of a class loses of a quasi-identifier. */
+/* The loss of a row of a class in one quasi-identifier. */
 static double
 hidden(const ClusterLayout *layout, const ClusterQi *qi, const KanonHull *hull)
 {

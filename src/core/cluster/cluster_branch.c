@@ -212,7 +212,10 @@ take_back(Branch *b, size_t before)
 	}
 }
 
-/* What the classes open make, if they take all rows and rows without regard to k do not cost too much in them. */
+/*
+ * Makes a release of the open classes, if they take all rows and rows without regard to k do not
+ * cost too much in them.
+ */
 static KanonStatus
 offer_open(Branch *b)
 {

@@ -2,12 +2,12 @@
  * cluster_losses.c: pattern clustering where the least cost s is small: a search over the row
  * types that lose something, bounded by s.
  *
- * R. Bredereck, A. Nichterlein, R. Niedermeier, G. Philip, "Pattern-Guided Data
- * Anonymization and Clustering", MFCS 2011, name s, the number of suppressed entries, as a
- * parameter; the search tree is our own.  A type is spared that may have the class that costs it
- * least for itself: that class takes no other type, and its pattern is listed as often as there
- * are such classes.  All others are active.  Of at most s entries no more than s rows lose any,
- * so that there are at most s active types, and no more may give their own class up.
+ * R. Bredereck, A. Nichterlein, R. Niedermeier, G. Philip, "Pattern-Guided Data Anonymization
+ * and Clustering", MFCS 2011, name s, the number of suppressed entries, as a parameter; the
+ * search tree is our own.  A type is spared that may have the class that costs it least for
+ * itself: that class takes no other type, and its pattern is listed as often as there are such
+ * classes.  All others are active.  With at most s suppressed entries no more than s rows lose
+ * any.  So there are at most s active types, and no more may give their own class up.
  *
  * A release is told apart by the cheapest class open to each active type:
  * - A class that is the cheapest one open to no active type is of no use: its rows have a
@@ -15,9 +15,9 @@
  * - A spared type gives up its class to fill others, with rows of active types: of those that
  *   share classes with none, directly or by others of them, each can have its own class back.
  * So the classes of active types are chosen, type by type; then a flow assigns the rows, of
- * which spared types give what they have beyond k; then a type that could share a class with
- * an active one becomes active, too.  What costs more than s at least is cut off, and s grows
- * from the least that it can be until it is the least cost.
+ * which spared types give what they have beyond k; then a type that could share a class with an
+ * active one becomes active, too.  A branch that costs more than s at least is cut off. s grows
+ * from its lower bound until it is the least cost.
  */
 #include <math.h>
 #include <string.h>
@@ -80,7 +80,7 @@ fits(Losses *s, double cost)
 	return false;
 }
 
-/* What a type's rows cost in a class beyond its cheapest one. */
+/* The cost of a type's rows in a class beyond their cheapest one. */
 static double
 loss(const IlpModel *model, uint32_t i, uint32_t f)
 {

@@ -30,7 +30,7 @@
 /* The heuristic's part of the progress, before the exact model. */
 #define COVERED 0.3
 
-/* What proves that a release is optimal. */
+/* Proves that a release is optimal. */
 typedef enum Proof
 {
 	BY_NOTHING,
@@ -323,7 +323,7 @@ solve(const KanonProblem *problem, Proof proof, KanonRelease *release, KanonRepo
 
 /* ---- under privacy rules ---- */
 
-/* Of few rows: *release, if there is one, gives way to the best. */
+/* With few rows *release, if there is one, gives way to the best. */
 static KanonStatus
 solve_few(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
@@ -358,7 +358,7 @@ solve_few(const KanonProblem *problem, KanonRelease *release, KanonReport *repor
 	return status;
 }
 
-/* What the solver finds without the rules, mended; and of few rows what is best. */
+/* Mends the release that the solver finds without the rules; and of few rows what is best. */
 static KanonStatus
 solve_ruled(const KanonProblem *problem, KanonSolve plain, bool proves, KanonRelease *release,
 			KanonReport *report)

@@ -82,7 +82,7 @@ typedef struct Clusters
 	bool enough;  /* and no release is better with others; without such a mask, too */
 } Clusters;
 
-/* What a set of classes makes, if all rows find a place. */
+/* Makes a release of a set of classes, if all rows find a place. */
 extern KanonStatus clusters_offer(Clusters *c, const IlpList *classes);
 
 /* The largest cost that is better than what was found. */

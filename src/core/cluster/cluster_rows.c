@@ -120,7 +120,7 @@ put(Places *s, uint32_t type, uint32_t f, int64_t rows)
 	return true;
 }
 
-/* What all rows are in. */
+/* One class of all rows. */
 static void
 take_best(Places *s)
 {

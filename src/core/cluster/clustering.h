@@ -35,12 +35,12 @@ struct KanonClusterOptions
 };
 
 /*
- * What they promise (report): `lower_bound` is proven for the cost of every release
- * with classes of at least k rows, and `cost` is at most `guarantee` times the
- * least.  cost is the sum over the rows of what their class hides: of each
- * quasi-identifier its weight, or the part of it that is up the hierarchy or within
- * a range; rows left out count as hidden altogether.  Of `gather` it is the largest
- * distance, in what a class of the two would hide, of a row from its class's centre.
+ * The promise (report): `lower_bound` is proven for the cost of every release with
+ * classes of at least k rows, and `cost` is at most `guarantee` times the least. cost
+ * is the sum over the rows of what their class hides: of each quasi-identifier its
+ * weight, or the part of it that is up the hierarchy or within a range; rows left out
+ * count as hidden altogether.  Under `gather` cost is the largest distance, in what a
+ * class of the two would hide, of a row from its class's centre.
  */
 extern KanonStatus kanon_solve_mondrian(const KanonProblem *problem, KanonRelease *release,
 										KanonReport *report);
@@ -148,7 +148,7 @@ extern KanonStatus cluster_conclude(const ClusterLayout *layout, ClusterParts *p
  */
 extern KanonStatus cluster_drop_outliers(const ClusterLayout *layout, ClusterParts *parts, KanonPace *pace);
 
-/* What a row loses in a class of these types, in report->cost's measure. */
+/* The loss of a row in a class of these types, in report->cost's measure. */
 extern double cluster_charge(const ClusterLayout *layout, const uint32_t *types, size_t n);
 
 /*
@@ -166,13 +166,13 @@ extern KanonStatus cluster_largest(const ClusterLayout *layout, const ClusterPar
 
 /*
  * Are the privacy rules, if there are any, distinct values alone (of rows, nothing
- * joined)?  Whatever a class has to have it then keeps with any rows more.
+ * joined)?  A class that has all that it needs then keeps it when rows join.
  */
 extern bool cluster_asks_values(const KanonProblem *problem);
 
 /*
- * What a row loses in a class that has these hulls, in all columns; *pattern: those in which
- * its rows differ.
+ * The loss of a row in a class that has these hulls, in all columns; *pattern: those in
+ * which its rows differ.
  */
 extern double cluster_hidden(const ClusterLayout *layout, const KanonHull *hull, KanonPattern *pattern);
 
@@ -293,7 +293,7 @@ typedef struct Penalty
 	size_t size; /* bytes of a group */
 } Penalty;
 
-/* What a group of rows has in each column; its bits, if any, follow the hulls. */
+/* A group's hull in each column; its bits, if any, follow the hulls. */
 typedef struct PenaltyGroup
 {
 	int64_t rows;
@@ -454,7 +454,7 @@ typedef struct Factor
 	uint32_t *node; /* [ntypes] first node of a type's vertices */
 
 	/*
-	 * What the blossoms are worth that hold all nodes of two types (matching.h): the types'
+	 * The worth of the blossoms that hold all nodes of two types (matching.h): the types'
 	 * nodes in their places, the least of what is shared from one to the next, and that over
 	 * 2, 4, ... of them.
 	 */

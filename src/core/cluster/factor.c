@@ -203,7 +203,7 @@ solve_round(Factor *f)
 	return status;
 }
 
-/* What the prices would pay for an edge between two types. */
+/* The sum that the prices would pay for an edge between two types. */
 static int64_t
 paid(const Factor *f, uint32_t a, uint32_t b)
 {
@@ -290,7 +290,7 @@ open_shared(Factor *f)
 }
 
 /*
- * What the blossoms are worth that hold all nodes of both types.  Nodes that an edge would have of
+ * The worth of the blossoms that hold all nodes of both types.  Nodes that an edge would have of
  * its own (triples.c) can be in just these: they stay odd, and lose nothing of what they are worth.
  */
 static int64_t

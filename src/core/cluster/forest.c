@@ -5,19 +5,18 @@
  * A. Zhu, "Approximation algorithms for k-anonymity", Journal of Privacy
  * Technology, 2005, section 4.
  *
- * FOREST: as long as a tree has fewer than k rows, the row of it that has no edge
- * out gets one to one of its k-1 nearest rows; one of these is in another tree.
- * A release hides of each row at least what it takes to look like the k-1
- * nearest ones, so that the sum of these distances over all rows, and with it
- * the weight of the forest, is at most the cost of any release (also one that
- * leaves rows out at the price of hiding them).  Of the two bounds the sum is the
- * larger, and the one that is reported.
+ * FOREST: as long as a tree has fewer than k rows, the row of it that has no edge out
+ * gets one to one of its k-1 nearest rows; one of these is in another tree.  A release
+ * hides of each row at least what it takes to look like the k-1 nearest ones, so that the
+ * sum of these distances over all rows, and with it the weight of the forest, is at most
+ * the cost of any release (also one that leaves rows out at the price of hiding them).
+ * The sum is the larger of the two bounds, and is reported.
  *
- * DECOMPOSE-COMPONENT: trees are cut into clusters of k to L = max(2k-1, 3k-5)
- * rows, no edge in two of them.  What a cluster hides of a row is at most the
- * weight of its edges, so all clusters together cost at most L times the forest.
- * The paper cuts from any vertex; here the trees are gone through once, from the
- * leaves, which takes linear time: see cut_at().
+ * DECOMPOSE-COMPONENT: trees are cut into clusters of k to L = max(2k-1, 3k-5) rows, no
+ * edge in two of them.  A cluster hides of a row at most the weight of its edges, so all
+ * clusters together cost at most L times the forest.  The paper cuts from any vertex;
+ * here the trees are gone through once, from the leaves, which takes linear time: see
+ * cut_at().
  *
  * At least so many distinct values in each class (Aggarwal et al., "Achieving anonymity
  * via clustering", PODS 2006, ask for them, too): a tree needs an edge until its rows

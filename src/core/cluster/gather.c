@@ -17,7 +17,7 @@
  * The assignment is a bipartite flow from the centres to row types.  Edges are not
  * stored: each row type starts at its nearest centre, as far as that needs rows, and one
  * that lacks rows gets them along a shortest path of exchanges (breadth first, by
- * distances).  What nobody needs stays with the nearest.
+ * distances).  Rows that no centre needs stay with the nearest.
  *
  * With at least l distinct values in each cluster (the paper's extension to sensitive
  * values) all of this holds: l of the rows that a centre needs flow through nodes of
@@ -413,7 +413,7 @@ search(Gather *g, uint32_t *d)
 	return status;
 }
 
-/* What centres hold becomes clusters; *radius is the largest distance to a centre. */
+/* The rows of a centre become a cluster; *radius is the largest distance to a centre. */
 static KanonStatus
 make_clusters(Gather *g, uint32_t *radius)
 {
@@ -437,7 +437,7 @@ make_clusters(Gather *g, uint32_t *radius)
 	return KANON_OK;
 }
 
-/* What a cluster needs: l different values are l rows, and k - l are any. */
+/* The needs of a cluster: l different values are l rows, and k - l are any. */
 static void
 find_need(Gather *g)
 {

@@ -37,7 +37,7 @@ struct Stopped
 {
 };
 
-/* What the two threads share. */
+/* The state that the two threads share. */
 struct Job
 {
 	const MatchGraph *graph;

@@ -118,7 +118,7 @@ swap_records(const Mondrian *m, size_t i, size_t j)
 
 /* ---- lines ---- */
 
-/* What the codes of a category are ordered by. */
+/* The order of a category's codes. */
 typedef struct Keys
 {
 	const KanonColumn *column; /* and its levels after it */

@@ -117,7 +117,7 @@ may_show(Mpalm *m, const Part *part, const KanonHull *hull, bool *allowed)
 	return KANON_OK;
 }
 
-/* What the part's own rows need of a quasi-identifier. */
+/* The part of a quasi-identifier that the part's own rows need. */
 static void
 narrow(const Mpalm *m, const Part *part, const ClusterQi *qi, KanonHull *hull)
 {

@@ -3,8 +3,8 @@
  *
  * A search for the least penalty skips most groups by a number that is never above the
  * penalty and seldom far below it: a whole one, of which PENALTY_ONE is the weight of all
- * quasi-identifiers.  What groups have is in lines, one for each thing that is compared, so
- * that compilers use vectors.  The few that are left are asked of penalty_union.
+ * quasi-identifiers.  Groups lie in lines, one for each thing that is compared, so that
+ * compilers use vectors.  The few that are left are asked of penalty_union.
  */
 #include <math.h>
 #include <string.h>
@@ -84,7 +84,7 @@ penalty_many_open(const Penalty *penalty, size_t n, KanonScratch *scratch, Penal
 	return kanon_taken(scratch);
 }
 
-/* What a group has in a line. */
+/* A group's place in a line. */
 static inline uint32_t
 value_of(const PenaltyMany *many, const PenaltyLine *line, const PenaltyGroup *group, uint32_t *high)
 {
@@ -117,7 +117,7 @@ penalty_many_put(PenaltyMany *many, uint32_t at, const PenaltyGroup *group)
 	}
 }
 
-/* What a row loses of a quasi-identifier in a group with one value on this level, and several below. */
+/* The loss of a row in a quasi-identifier, in a group with one value on this level and several below. */
 static double
 lost_at(const PenaltyAxis *axis, const uint32_t *hull, int level)
 {

@@ -14,14 +14,14 @@
  * ways to begin they cost on average at most 3 times the weight, and the best way
  * no more.
  *
- * A release may be taken to have classes of three to five rows.  Of D hidden per
- * row, three rows cost 3D, and where a column has two values, or is a range, a
- * cycle of them weighs 2D; of four rows, that cost 4D, the best of the three cycles
- * at most 8D/3; of five, 3D of 5D (cut by cut: a cut of 2 and 3 of five rows is
- * crossed by 6 of 10 edges, and a cycle has half of the edges on average).  So F is
- * at most two thirds of the cost of any release, and the clusters cost at most
- * twice the least.  Elsewhere a cycle of n rows weighs at most nD: F is at most the
- * cost, the clusters at most 3 times the least.
+ * A release may be taken to have classes of three to five rows.  With D hidden per
+ * row, three rows cost 3D, and where a column has two values, or is a range, a cycle
+ * of them weighs 2D; of four rows, that cost 4D, the best of the three cycles at most
+ * 8D/3; of five, 3D of 5D (cut by cut: a cut of 2 and 3 of five rows is crossed by 6
+ * of 10 edges, and a cycle has half of the edges on average).  So F is at most two
+ * thirds of the cost of any release, and the clusters cost at most twice the least.
+ * Elsewhere a cycle of n rows weighs at most nD: F is at most the cost, the clusters
+ * at most 3 times the least.
  *
  * As a matching: a row has two nodes, which must be covered.  An edge between two
  * rows may be used but once, so it has two nodes of its own, one for each end:

@@ -71,7 +71,7 @@ weights(Assign *a, uint32_t i)
 	return a->matrix != NULL ? a->matrix + (size_t) i * a->work->padded : freeform_scan(a->work, i);
 }
 
-/* What row i matches, and what it has taken: yes or no. */
+/* Row i's matches, and which of them are taken: yes or no. */
 static void
 bar(Assign *a, uint32_t i, bool barred)
 {
@@ -246,7 +246,7 @@ assign(Assign *a)
 
 /*
  * Pairs from a matching in which i takes j and j need not take i: every other step
- * along a cycle.  Of an odd one the last row is left over.  Which half of an even one
+ * along a cycle.  In an odd cycle the last row is left over.  Which half of an even one
  * is all the same: a pair weighs as much either way, so twice a cheaper half would be a
  * matching of less weight.
  */

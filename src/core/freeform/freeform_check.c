@@ -211,7 +211,7 @@ search(Check *check, uint32_t i, uint32_t at, bool list, int64_t *rows)
 	return status == KANON_OK ? search(check, i, node->right, list, rows) : status;
 }
 
-/* What was counted for whole nodes is counted for their rows. */
+/* Counts for whole nodes become counts for their rows. */
 static void
 count_down(Check *check, uint32_t at, int64_t records)
 {
@@ -271,7 +271,7 @@ list_matches(Check *check)
 	return KANON_OK;
 }
 
-/* What takes all matches: whether ks can be kept, and what knowing some owners tells. */
+/* The checks that take all matches: whether ks can be kept, and what knowing some owners tells. */
 static KanonStatus
 find_graph(Check *check, int64_t k, int known, bool likely, KanonFreeformFacts *facts)
 {

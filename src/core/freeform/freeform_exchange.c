@@ -35,7 +35,7 @@ row_of(const Exchange *x, uint32_t slot)
 	return x->work->match[(size_t) x->first * x->work->degree + slot];
 }
 
-/* What record j's cost changes by when row b (or none) takes the place of its match m. */
+/* The change of record j's cost when row b (or none) takes the place of its match m. */
 static int32_t
 change(const FreeformWork *work, uint32_t j, uint32_t m, uint32_t b)
 {
@@ -101,7 +101,7 @@ change(const FreeformWork *work, uint32_t j, uint32_t m, uint32_t b)
 	return sum;
 }
 
-/* What record l of the block would grow by and save, as it is now. */
+/* The growth and the saving of record l of the block, as it is now. */
 static void
 look_at(Exchange *x, uint32_t l)
 {

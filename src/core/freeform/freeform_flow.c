@@ -130,7 +130,7 @@ find_room(Flow *f, int64_t k, bool own)
 	return KANON_OK;
 }
 
-/* What flows without anybody making room; what is needed beyond that. */
+/* The flow for which nobody has to make room; what is needed beyond that. */
 static int64_t
 begin(Flow *f)
 {

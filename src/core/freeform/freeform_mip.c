@@ -125,7 +125,7 @@ count_sets(const Mip *mip, double *ways)
 	return ways[k];
 }
 
-/* What a record costs that shows these types. */
+/* The cost of a record that shows these types. */
 static double
 set_cost(const Mip *mip, const uint32_t *set)
 {
@@ -346,7 +346,7 @@ relax(Mip *mip)
 	return status;
 }
 
-/* What runs under the guard: calls to GLPK, and between them the search for sets. */
+/* The code that runs under the guard: calls to GLPK, and between them the search for sets. */
 static KanonStatus
 solve(void *arg)
 {
@@ -405,7 +405,7 @@ make_graph(Mip *mip, KanonFreeformGraph *graph)
 	return mip->nbest == n ? KANON_OK : KANON_BROKEN;
 }
 
-/* What hungarian's graph costs: a record at a time. */
+/* The costs of hungarian's graph: a record at a time. */
 static double
 work_cost(Mip *mip)
 {

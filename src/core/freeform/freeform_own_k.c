@@ -58,7 +58,7 @@ compare_near(const void *a, const void *b, void *arg)
 	return left->type < right->type ? -1 : left->type > right->type;
 }
 
-/* What a record costs that shows two row types. */
+/* The cost of a record that shows two row types. */
 static int64_t
 distance(const KanonFreeformPlan *plan, uint32_t a, uint32_t b)
 {

@@ -26,8 +26,8 @@ distinct_codes(uint32_t *code, uint32_t n)
 }
 
 /*
- * What a cell shows for rows with these (different, sorted) codes, and its price.
- * A range cannot hold NULL among other values, so nothing is shown then.
+ * A cell for rows with these (different, sorted) codes, and its price.  A range cannot
+ * hold NULL among other values, so nothing is shown then.
  */
 static KanonStatus
 make_cell(KanonFreeformPlan *plan, int c, const uint32_t *code, uint32_t n, KanonCell *cell)

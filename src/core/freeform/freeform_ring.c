@@ -34,7 +34,7 @@ compare_rows(const void *a, const void *b, void *arg)
 	return left < right ? -1 : left > right;
 }
 
-/* What one cell costs that shows all of a group's values in this column. */
+/* The cost of one cell that shows all of a group's values in this column. */
 static int64_t
 width(Ring *ring, int c, const uint32_t *row, uint32_t n)
 {

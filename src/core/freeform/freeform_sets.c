@@ -116,7 +116,10 @@ add_set(FreeformSets *sets, double cost, double reduced)
 	return KANON_OK;
 }
 
-/* What a record of the first n chosen types costs more with type t; what it then shows is kept for n + 1. */
+/*
+ * The cost that type t adds to a record of the first n chosen types; the values that it then shows
+ * are kept for n + 1.
+ */
 static int64_t
 grow(FreeformSets *sets, uint32_t n, uint32_t t)
 {

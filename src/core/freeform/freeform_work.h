@@ -50,7 +50,7 @@ typedef struct KanonFreeformColumn
 	int levels; /* of its hierarchy between a value and everything, whose nodes come with the rows; 0: none */
 } KanonFreeformColumn;
 
-/* What there is to know of the table when a part is solved; flat. */
+/* The table as a part's solver sees it; flat. */
 typedef struct KanonFreeformSpace
 {
 	KanonFreeformMethod method;
@@ -75,7 +75,7 @@ typedef struct KanonFreeformPart
 	const int32_t *value; /* [kanon_freeform_width * n] */
 } KanonFreeformPart;
 
-/* What a part has of a row in the first ncolumns columns. */
+/* A row's part in the first ncolumns columns. */
 static inline size_t
 kanon_freeform_words(const KanonFreeformSpace *space, int ncolumns)
 {
@@ -242,15 +242,15 @@ extern KanonStatus kanon_freeform_confirm(const KanonProblem *problem, const Kan
 /*
  * ---- freeform_work: one part while it is being solved.
  *
- * Record j belongs to row j, which always matches it; the methods add matches.
- * What record j shows is kept as it grows, so that the growth of its cost by one
- * more row can be told quickly.
+ * Record j belongs to row j, which always matches it; the methods add matches.  The
+ * values that record j shows are kept as it grows.  So the growth of its cost by one
+ * more row is computed quickly.
  */
 
 #define FREEFORM_NONE UINT32_MAX
 
 /*
- * What is added to the weights of records that are taken, and of those that a row
+ * The surcharge on the weights of records that are taken, and of those that a row
  * matches already; more than any weight, and all of it together still fits.
  */
 #define FREEFORM_NEVER (INT32_C(1) << 30)
@@ -336,7 +336,7 @@ freeform_join(const FreeformWork *work, int c, uint32_t a, uint32_t b)
 	return a;
 }
 
-/* What a record of node `from` would cost with each other: price[nnodes]. */
+/* The cost of a record of node `from` with each other node: price[nnodes]. */
 extern void freeform_joins(const FreeformWork *work, int c, uint32_t from, int32_t *price);
 
 /* freeform_state.c */
@@ -546,7 +546,7 @@ extern KanonStatus freeform_sets_find(FreeformSets *sets);
 
 /* ---- freeform_tree.c: what nodes of hierarchies cost, before there are parts ---- */
 
-/* What each node of the space's column c loses: fills plan->share of its levels. */
+/* The loss of each node of the space's column c: fills plan->share of its levels. */
 extern KanonStatus freeform_tree_price(KanonFreeformPlan *plan, int c);
 
 /* In units, of the node that a row type has at a level (0: its value; after the last level: everything). */

@@ -9,7 +9,7 @@
 
 #include "itemsets/transactions.h"
 
-/* What showing v costs, in units of 1 / (items times occurrences) of NCP. */
+/* The cost of showing v, in units of 1 / (items times occurrences) of NCP. */
 static int64_t
 node_cost(const KanonForest *forest, uint32_t v)
 {

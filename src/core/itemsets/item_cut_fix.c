@@ -51,7 +51,7 @@ among(uint32_t v, const uint32_t *set, int size)
 	return false;
 }
 
-/* What raising the cut from the set to these nodes costs. */
+/* The cost of raising the cut from the set to these nodes. */
 static int64_t
 price(const KanonCut *cut, const uint32_t *set, int size, const uint32_t *kept, int n)
 {

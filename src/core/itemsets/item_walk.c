@@ -12,7 +12,7 @@
 #include "util/sort.h"
 #include "util/scratch.h"
 
-/* What one size of sets needs while those that extend it are visited. */
+/* The memory for sets of one size while those that extend them are visited. */
 typedef struct Level
 {
 	uint32_t *touched; /* [nitems] items that extend the set */

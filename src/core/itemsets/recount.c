@@ -108,7 +108,7 @@ add(Count *count, const uint32_t *key)
 	count->count[count->slot[at]]++;
 }
 
-/* What is done with each set of a transaction. */
+/* The action for each set of a transaction. */
 typedef void (*EachSet)(Count *count, uint32_t transaction, uint32_t *key);
 
 static void

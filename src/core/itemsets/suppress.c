@@ -3,11 +3,11 @@
  * Databases for Publication", KDD 2008.
  *
  * A mole is a set of at most p public items that occurs and whose cohort is smaller
- * than k or has a private item in more than h per cent.  Moles of one item go at
- * once.  Of the others the minimal ones are gathered (a walk that meets every part
- * of a set before the set), and the public item with the largest MM(e) / IL(e) is
- * suppressed until none is left: minimal moles that it is in, by its occurrences.
- * Suppressing an item makes no new mole.
+ * than k or has a private item in more than h per cent.  Moles of one item go at once.
+ * Longer minimal moles are gathered (a walk that meets every part of a set before the
+ * set), and the public item with the largest MM(e) / IL(e) is suppressed until none is
+ * left: minimal moles that it is in, by its occurrences.  Suppressing an item makes no
+ * new mole.
  */
 #include "itemsets/transactions.h"
 

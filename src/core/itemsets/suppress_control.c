@@ -1,7 +1,7 @@
 /*
  * suppress_control.c: rho-uncertainty by suppression alone (SuppressControl) of Cao,
  * Karras, Raïssi and Tan, "rho-uncertainty: Inference-Proof Transaction
- * Anonymization", PVLDB 3, 2010.  What it does is in item_control.c.
+ * Anonymization", PVLDB 3, 2010.  The steps are in item_control.c.
  */
 #include "itemsets/transactions.h"
 

@@ -28,7 +28,7 @@ cost_now(const KanonControl *control, uint32_t v)
 	return control->gone[v] ? forest->occurs[v] * forest->nitems : forest->cost[v];
 }
 
-/* What a split gains if nothing must be suppressed for it. */
+/* The gain of a split if nothing must be suppressed for it. */
 static int64_t
 most_gain(const KanonControl *control, uint32_t v)
 {
@@ -82,7 +82,10 @@ split(KanonControl *control, uint32_t v, bool deep, uint32_t *first)
 	return n;
 }
 
-/* What such a split gains in the end, when what it takes is suppressed; it is left as it is then. */
+/*
+ * The gain of such a split in the end, when the suppressions that it takes are made; it is left as
+ * it is then.
+ */
 static KanonStatus
 try_split(KanonControl *control, uint32_t v, bool deep, uint32_t *first, int64_t *gain)
 {
@@ -219,8 +222,8 @@ specialize(KanonControl *control)
 	bool split = true;
 
 	/*
-	 * What was suppressed for a split may let others be split that could not before.  How
-	 * often is not known: each round is half of what is left up to where nodes are restored.
+	 * Suppressions for one split may let others be split that could not before.  How often
+	 * is not known: each round is half of what is left up to where nodes are restored.
 	 */
 	while (status == KANON_OK && split)
 	{

@@ -63,7 +63,7 @@ extern KanonStatus kanon_hit_suppress(KanonHit *hit, KanonPace *pace, uint32_t n
 /* Sizes of sets that are counted: m and p, at most. */
 #define KANON_MAX_SET 8
 
-/* What an item that is suppressed becomes. */
+/* A suppressed item becomes this. */
 #define KANON_NOTHING UINT32_MAX
 
 /*
@@ -99,7 +99,7 @@ typedef struct KanonTransactions
 	double time_limit;
 } KanonTransactions;
 
-/* What each item became: a node of the hierarchy (an item: itself) or KANON_NOTHING. */
+/* The node that each item became: a node of the hierarchy (an item: itself) or KANON_NOTHING. */
 typedef struct KanonRecoding
 {
 	uint32_t *shown; /* [nitems]; env's memory */
@@ -147,7 +147,7 @@ extern KanonStatus kanon_recode_td_control(const KanonTransactions *problem, Kan
 
 extern void kanon_recoding_free(const KanonTransactions *problem, KanonRecoding *recoding);
 
-/* What was lost. */
+/* The loss. */
 typedef struct KanonSetMeasures
 {
 	int64_t occurrences; /* of items in transactions, before */
@@ -281,7 +281,7 @@ kanon_support(const KanonForest *forest, uint32_t v)
 	return (uint32_t) (forest->tid_start[v + 1] - forest->tid_start[v]);
 }
 
-/* The cut of the items themselves.  Whatever the status, close it. */
+/* The cut of the items themselves.  Close it whatever the status. */
 extern KanonStatus kanon_cut_open(KanonCut *cut, const KanonTransactions *problem);
 extern void kanon_cut_close(KanonCut *cut);
 
@@ -315,8 +315,8 @@ typedef struct KanonRows
 } KanonRows;
 
 /*
- * The transactions listed (NULL: all), each item as rank[shown of it], where that
- * is not KANON_NOTHING.  Whatever the status, free it.
+ * The transactions listed (NULL: all), each item as rank[shown of it], where that is
+ * not KANON_NOTHING. Free it whatever the status.
  */
 extern KanonStatus kanon_rows_make(KanonPace *pace, const KanonSets *sets, const uint32_t *shown,
 								   const uint32_t *rank, const uint32_t *tids, uint32_t ntids,
@@ -357,7 +357,7 @@ typedef struct KanonControl
 	bool *suppress;    /* [nnodes] by rank: what kanon_control_hit chose */
 } KanonControl;
 
-/* The cut of the items, nothing suppressed.  Whatever the status, close it. */
+/* The cut of the items, nothing suppressed.  Close it whatever the status. */
 extern KanonStatus kanon_control_open(KanonControl *control, const KanonTransactions *problem,
 									  KanonReport *report);
 extern void kanon_control_close(KanonControl *control);
@@ -375,7 +375,7 @@ extern KanonStatus kanon_control_look(KanonControl *control, uint32_t v, const u
  */
 extern KanonStatus kanon_control_hit(KanonControl *control, bool *rules);
 
-/* What it chose becomes so; what that costs. */
+/* The cost of the choice, and the choice made. */
 extern int64_t kanon_control_cost(const KanonControl *control);
 extern void kanon_control_apply(KanonControl *control);
 

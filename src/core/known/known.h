@@ -93,8 +93,8 @@ extern int64_t kanon_cells_count(const KanonShownCells *cells, uint32_t type, co
 								 int64_t enough, uint32_t *types, uint32_t *ntypes);
 
 /*
- * Of the row types that show what one has in two columns the first ones: sets with these and further columns are mostly
- * counted among them.
+ * The first of the row types that show one type's values in two columns: sets with these and
+ * further columns are mostly counted among them.
  */
 #ifndef KANON_SAMPLED
 #define KANON_SAMPLED 128
@@ -118,7 +118,7 @@ extern int64_t kanon_cells_count_more(const KanonShownCells *cells, const KanonS
 
 /* ---- known_release.c: a release that shows what is not blank ---- */
 
-/* Row types that show the same are a class.  Whatever the status, the release is the caller's to free. */
+/* Row types that show the same are a class.  The caller frees the release whatever the status. */
 extern KanonStatus kanon_known_release(const KanonShownCells *cells, KanonRelease *release,
 									   KanonReport *report);
 

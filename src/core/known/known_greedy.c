@@ -4,11 +4,11 @@
  * k^m-anonymity of tables: M. Terrovitis, N. Mamoulis, P. Kalnis, PVLDB 1, 2008; local suppression for attackers
  * who know few columns: P.-P. de Wolf, "HiTaS"; A. Hundepool, L. Willenborg, "mu- and tau-Argus", 1996.
  *
- * A blank cell agrees with nothing.  So each row has to lose a cell of each rare combination that it has: a hitting
- * set (V. Chvatal, "A greedy heuristic for the set-covering problem", 1979, takes what hits most for its weight).
- * What a row loses makes combinations rarer in which it no longer is.  These are counted one by one, the
- * rest of their rows loses a cell, and so on until nothing is rare.  In the end each
- * blank cell is shown again that makes no rare combination.
+ * A blank cell agrees with nothing.  So each row has to lose a cell of each rare combination that
+ * it has: a hitting set (V. Chvatal, "A greedy heuristic for the set-covering problem", 1979, takes
+ * what hits most for its weight).  A suppressed cell makes the combinations rarer that the row no
+ * longer has.  These are counted one by one, the rest of their rows loses a cell, and so on until
+ * nothing is rare.  In the end each blank cell is shown again that makes no rare combination.
  */
 #include <math.h>
 #include <string.h>
@@ -78,7 +78,7 @@ lose(Greedy *g, uint32_t type, int column)
 	g->lost[g->nlost++] = (LostCell){type, column};
 }
 
-/* What a cell weighs in this turn: more by a hundredth at most, or by up to a half. */
+/* The weight of a cell in this turn: more by a hundredth at most, or by up to a half. */
 static double
 bent_weight(const Greedy *g, uint32_t type, int column)
 {
@@ -411,7 +411,7 @@ give_back(Greedy *g, uint32_t type)
 	return any;
 }
 
-/* What is shown again makes combinations more frequent: others may follow. */
+/* Cells that are shown again make combinations more frequent: others may follow. */
 static void
 give_all_back(Greedy *g)
 {
@@ -504,7 +504,10 @@ hold_before(Greedy *g, const KanonPrevious *previous)
 	return before;
 }
 
-/* What was there before stays as it is now, which new rows can only make more frequent; these show what they have. */
+/*
+ * Rows that were there before stay as they are now, and new rows can only make them more frequent;
+ * these show what they have.
+ */
 static void
 let_others_in(Greedy *g, const int64_t *before)
 {

@@ -16,7 +16,7 @@
 #define KANON_MAX_NODES 10000000
 
 /*
- * What is to be least; full_domain_metric.c has sources and formulas.  As
+ * The metric that is to be least; full_domain_metric.c has sources and formulas.  As
  * reported all but precision are losses.
  */
 typedef enum KanonMetric
@@ -55,7 +55,7 @@ typedef struct KanonNode
 	int64_t classes;    /* beside the suppressed rows */
 } KanonNode;
 
-/* What a search has found, and what it took. */
+/* A search's result, and its effort. */
 typedef struct KanonOutcome
 {
 	int64_t nodes;     /* in the lattice; INT64_MAX: or more */
@@ -79,24 +79,24 @@ typedef struct KanonFullDomainOptions
 	const KanonTeam *team; /* for KANON_SEARCH_SPEEDY, whose members call kanon_member_work; NULL: alone */
 
 	/*
-	 * Its node (of several: the lowest above all of them) stays while it fulfils the rules, and then the
-	 * best of those above it is chosen, so that classes are never divided; of other nodes nothing is proven then.
-	 * What was suppressed stays suppressed.
+	 * Its node (of several: the lowest above all of them) stays while it fulfils the rules, and
+	 * then the best of those above it is chosen, so that classes are never divided; of other nodes
+	 * nothing is proven then.  Suppressed rows stay suppressed.
 	 */
 	const struct KanonPrevious *previous; /* or NULL */
 } KanonFullDomainOptions;
 
 /*
- * full_domain.c: the optimal node, proven; problem->full_domain has the options.  Of a lattice
- * of more than most_nodes the best node found until problem->time_limit or memory ends that, with
- * a bound; whatever the search is called, it is that of full_domain_wide.c.
- * Of equal nodes the one with the fewest suppressed rows, then the lowest, then
- * the one that generalizes the earlier quasi-identifiers less.  The suppressed
- * rows are one class; where they may not be one, residual says what happens to
- * them.  KANON_TOO_LARGE: too many nodes to explore; KANON_NOT_FOUND: time or memory was
- * up before there was a node; KANON_INFEASIBLE: no node fulfils the rules (the detail
- * names the best), KANON_RESIDUAL, KANON_REST_FORBIDDEN: none without left-over rows
- * that may not be.  report->cost is what the patterns cost, of which nothing is proven.
+ * full_domain.c: the optimal node, proven; problem->full_domain has the options.  In a lattice of
+ * more than most_nodes, kanon_full_domain_wide finds the best node until problem->time_limit or
+ * memory ends it, with a bound; the search's name does not matter then.  Among equal nodes it
+ * takes the one with the fewest suppressed rows, then the lowest, then the one that generalizes
+ * the earlier quasi-identifiers less.  The suppressed rows are one class; where they may not be
+ * one, residual says what happens to them.  KANON_TOO_LARGE: too many nodes to explore;
+ * KANON_NOT_FOUND: time or memory was up before there was a node; KANON_INFEASIBLE: no node
+ * fulfils the rules (the detail names the best), KANON_RESIDUAL, KANON_REST_FORBIDDEN: none
+ * without left-over rows that may not be. report->cost is what the patterns cost, of which
+ * nothing is proven.
  */
 extern KanonStatus kanon_solve_full_domain(const KanonProblem *problem, KanonOutcome *outcome,
 										   KanonRelease *release, KanonReport *report);

@@ -1,11 +1,11 @@
 /*
  * full_domain_check.c: counts the classes of a node.
  *
- * What is counted are row types, not rows, and not always all of them: a node's
- * groups are made of the groups of a lower node where a history has some
- * (roll-up: LeFevre et al., SIGMOD 2005; the bounded history buffer, in which what was
- * not used for longest gives way: Kohlmayer, Prasser, Eckert, Kemper, Kuhn, "Flash:
- * efficient, stable and optimal k-anonymity", PASSAT 2012).
+ * It counts row types, not rows, and not always all of them: a node's groups are made
+ * of the groups of a lower node where a history has some (roll-up: LeFevre et al.,
+ * SIGMOD 2005; the bounded history buffer, in which what was not used for longest
+ * gives way: Kohlmayer, Prasser, Eckert, Kemper, Kuhn, "Flash: efficient, stable and
+ * optimal k-anonymity", PASSAT 2012).
  *
  * A team divides the row types by the highest level of one quasi-identifier, so
  * that as long as this is not suppressed no group is in two parts, and each
@@ -96,8 +96,8 @@ history_reserve(Checker *checker, size_t words, size_t *at)
 /* ---- checks ---- */
 
 /*
- * What becomes of the suppressed rows: a class if they may be one, or what
- * residual says; which may not do.
+ * The fate of the suppressed rows: a class if they may be one, or what residual says;
+ * which may not do.
  */
 static void
 judge_rest(const Checker *checker, const int64_t *counts, size_t ntypes, Count *count)
@@ -297,7 +297,7 @@ list_types(Checker *checker, uint32_t ntypes)
 		checker->member[checker->start[checker->group[type] + 1]++] = type;
 }
 
-/* What of the populations matches each group. */
+/* The persons of the populations that match each group. */
 static KanonStatus
 count_populations(Checker *checker, KanonPattern node)
 {
@@ -499,9 +499,9 @@ count_from(Checker *checker, const Groups *from, Count *count, Groups **groups)
 }
 
 /*
- * A node with few groups is near others: lowers the levels, always by the step that makes the fewest
- * groups of each, as long as there are far fewer than those to begin with.  What is
- * made for one node in this way serves the next ones, too.
+ * A node with few groups is near others: lowers the levels, always by the step that makes the
+ * fewest groups of each, as long as there are far fewer than those to begin with.  Groups that are
+ * made for one node in this way serve the next ones, too.
  */
 static bool
 lower_levels(const Block *block, const Groups *from, uint16_t *level)

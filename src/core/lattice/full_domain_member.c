@@ -251,7 +251,7 @@ member_make_groups(KanonMember *member)
 	return status;
 }
 
-/* What the cells of a group's row would say. */
+/* The values that the cells of a group's row would show. */
 static uint64_t
 kept_by(const Block *block, const uint64_t *entry)
 {

@@ -1,21 +1,22 @@
 /*
  * full_domain_search.c: which nodes to check for the optimum.
  *
- * What the searches rest on: further up groups are merged, so rows in a class stay in one, and fewer and
- * fewer rows are suppressed.  A node above one that fulfils the rules (within the limit) therefore
- * fulfils them, a node below one that does not does not: each verdict tags a part of the lattice.
+ * The searches rest on this: further up groups are merged, so rows in a class stay in one, and
+ * fewer and fewer rows are suppressed.  A node above one that fulfils the rules (within the limit)
+ * therefore fulfils them, a node below one that does not does not: each verdict tags a part of the
+ * lattice.
  *
- *	samarati	P. Samarati, "Protecting respondents' identities in microdata release", TKDE 13(6),
- *				2001: binary search for the least height at which a node fulfils the rules.
- *	incognito	K. LeFevre, D. DeWitt, R. Ramakrishnan, "Incognito: efficient full-domain
- *				k-anonymity", SIGMOD 2005: breadth first over the lattices of all subsets of the
- *				quasi-identifiers, the smaller subsets first.  A subset's node is the node that
- *				suppresses all other columns, so that its subset property and its roll-up
- *				property are the two kinds of tags above.
- *	flash		F. Kohlmayer, F. Prasser, C. Eckert, A. Kemper, K. Kuhn, "Flash: efficient, stable
- *				and optimal k-anonymity", PASSAT 2012: greedy paths upwards, a binary search on
- *				each, in a stable order.
- *	speedy		the same; its nodes are checked by a team (full_domain_check.c).
+ * 	samarati	P. Samarati, "Protecting respondents' identities in microdata release", TKDE 13(6),
+ * 				2001: binary search for the least height at which a node fulfils the rules.
+ * 	incognito	K. LeFevre, D. DeWitt, R. Ramakrishnan, "Incognito: efficient full-domain
+ * 				k-anonymity", SIGMOD 2005: breadth first over the lattices of all subsets of the
+ * 				quasi-identifiers, the smaller subsets first.  A subset's node is the node that
+ * 				suppresses all other columns, so that its subset property and its roll-up
+ * 				property are the two kinds of tags above.
+ * 	flash		F. Kohlmayer, F. Prasser, C. Eckert, A. Kemper, K. Kuhn, "Flash: efficient, stable
+ * 				and optimal k-anonymity", PASSAT 2012: greedy paths upwards, a binary search on
+ * 				each, in a stable order.
+ * 	speedy		the same; its nodes are checked by a team (full_domain_check.c).
  *
  * All of these tell which nodes fulfil the rules.  Which of these is optimal,
  * optimum() finds out for all of them.  Without suppressed rows each metric only
@@ -30,13 +31,12 @@
  * Flash leaves such nodes out of its paths, too, and Incognito out of its lattices
  * where rows may be suppressed, unless the lattice is to be explored.
  *
- * With rules beyond k and suppressed rows the first sentence may be wrong: a class
- * that is merged with a suppressed group of one sensitive value, say, may be none
- * any more (distinct l, the number of persons and k_map cannot break so).  Then a verdict
- * says nothing of the nodes above.  Of those below it does where the rows that have too
- * few others or too few values beside them are too many: these are a class nowhere below,
- * whatever else the rules ask for.  All but those nodes, and those that the rising parts
- * exclude, are checked, whatever the search is called.
+ * With rules beyond k and suppressed rows the first sentence may be wrong: a class that is merged
+ * with a suppressed group of one sensitive value, say, may be none any more (distinct l, the number
+ * of persons and k_map cannot break so).  Then a verdict says nothing of the nodes above.  It does
+ * of the nodes below where too many rows have too few others, or too few values, beside them: these
+ * are a class nowhere below, whatever else the rules ask for.  All but those nodes, and those that
+ * the rising parts exclude, are checked, whatever the search is called.
  */
 
 #include "lattice/lattice.h"

@@ -325,7 +325,7 @@ checker_take_lists(Checker *checker)
 			   : KANON_NO_MEMORY;
 }
 
-/* What a class needs at least, whatever else rules say of it. */
+/* The least that a class needs, whatever else rules say of it. */
 static KanonStatus
 note_need(Checker *checker)
 {

@@ -1,14 +1,13 @@
 /*
  * full_domain_wide.c: the optimum of a lattice that is too large to have something for each node.
  *
- * Best first: a node is opened, from the bottom on, by how low the part of its value can
- * be that only rises (full_domain_search.c has why there is such a part).  Its successors
- * generalize the quasi-identifiers from the one on that was generalized last, so that each
- * node is met once.  What is not better than the best node found has no better ones
- * above it.  What does not fulfil the rules says so of all nodes below: these are opened,
- * but not checked, and left out where all that would be opened from them are among them.
- * A node that has to be checked begins a path upwards; the middle of that is checked, which
- * says something of both halves.
+ * Best first: a node is opened, from the bottom on, by how low the part of its value can be that
+ * only rises (full_domain_search.c has why there is such a part).  Its successors generalize the
+ * quasi-identifiers from the one on that was generalized last, so that each node is met once.  A
+ * node that is not better than the best node found has no better ones above it.  If a node breaks
+ * the rules, so do all nodes below: these are opened, but not checked, and left out where all
+ * that would be opened from them are among them.  A node that has to be checked begins a path
+ * upwards; the middle of that is checked, which says something of both halves.
  *
  * The first nodes checked lead down from the top.  So there is a node at any time, as F. Prasser
  * et al., "Lightning: utility-driven anonymization of high-dimensional data", Transactions on

@@ -111,7 +111,7 @@ typedef struct Metric
 	KanonWide tie;                         /* values so near are equal, but for rounding */
 } Metric;
 
-/* What a check has counted. */
+/* The counts of a check. */
 typedef struct Count
 {
 	int64_t groups;          /* different generalized row types */
@@ -126,8 +126,9 @@ typedef struct Count
 	bool absent;             /* some of a population can be in no row, which a rule forbids */
 
 	/*
-	 * Where fewer than k suppressed rows are filled up: the classes that lose least by it, one that stays one and one
-	 * that is suppressed whole.  Of each how many rows it has (0: there is none), and what a row would have said.
+	 * Where fewer than k suppressed rows are filled up: the classes that lose least by it, one that
+	 * stays one and one that is suppressed whole.  For each class: there is none), and what a row
+	 * would have said.
 	 */
 	int64_t giver_rows;
 	KanonWide giver;
@@ -151,7 +152,7 @@ extern KanonStatus metric_open(const KanonProblem *problem, const Lattice *latti
 							   KanonPace *pace, Metric *metric);
 extern void metric_close(const KanonProblem *problem, Metric *metric);
 
-/* What is to be least. */
+/* The metric that is to be least. */
 extern KanonWide metric_of(const Metric *metric, const Lattice *lattice, const uint16_t *level,
 						   const Count *count);
 
@@ -165,7 +166,10 @@ extern KanonWide metric_floor(const Metric *metric, const Lattice *lattice, cons
 /* Its part that only falls. */
 extern KanonWide metric_falling(const Metric *metric, const Count *count);
 
-/* What fills fewer than k suppressed rows up, given the classes that could; false: there is none. */
+/*
+ * Chooses the class that fills fewer than k suppressed rows up, given the classes that could;
+ * false: there is none.
+ */
 extern bool metric_fill(const Metric *metric, Count *count);
 
 /* As it is reported. */
@@ -241,7 +245,7 @@ extern KanonStatus search_order_left(NodeSearch *search,
 
 /* ---- full_domain_wide.c ---- */
 
-/* What a search has found that has no array of nodes. */
+/* The result of a search that has no array of nodes. */
 typedef struct WideFound
 {
 	bool any; /* node, value and suppressed are there */
@@ -255,7 +259,7 @@ typedef struct WideFound
 	int64_t nearest_suppressed;
 } WideFound;
 
-/* Of search only what does not go by node is there.  Until memory or pace's time is up. */
+/* search has only the fields that do not go by node.  Until memory or pace's time is up. */
 extern KanonStatus search_wide(NodeSearch *search, WideFound *found);
 
 /*

@@ -69,7 +69,7 @@ typedef struct LinkedRow
 	bool gone;
 } LinkedRow;
 
-/* What some rows of a table show: their least common generalisation. */
+/* The least common generalisation of some rows of a table. */
 typedef struct LinkedNode
 {
 	uint32_t like; /* a row type that it shows */
@@ -120,7 +120,7 @@ kanon_linked_node(LinkedClass *class, uint32_t node)
 	return node;
 }
 
-/* What two nodes of a table have in common: its levels, and what a row that shows it costs. */
+/* The common part of two nodes of a table: its levels, and what a row that shows it costs. */
 extern double kanon_linked_common(const LinkedClass *class, uint32_t a, uint32_t b, uint8_t *level);
 
 /* Node b becomes a, which shows what both have in common. */
@@ -129,7 +129,7 @@ extern void kanon_linked_merge(LinkedClass *class, uint32_t a, uint32_t b);
 /* Leaves out a row and all that hangs on it. */
 extern void kanon_linked_leave_out(LinkedClass *class, uint32_t row);
 
-/* What a row that is left out costs, with all that hangs on it. */
+/* The price of a row that is left out, with all that hangs on it. */
 extern double kanon_linked_price(const LinkedClass *class, uint32_t row);
 
 /* linked_combinations.c, linked_all.c: the class keeps the promise from now on. */

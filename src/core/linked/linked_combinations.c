@@ -339,7 +339,7 @@ typedef struct Choice
 	uint32_t other; /* that becomes one with it; KANON_NO_ROW: rows of it are left out */
 } Choice;
 
-/* What it costs that a node becomes one with the nearest other one of its table. */
+/* The cost of merging a node with the nearest other one of its table. */
 static void
 try_merges(Counter *counter, uint32_t a, Choice *best)
 {

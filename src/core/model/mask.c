@@ -190,7 +190,7 @@ compare_listed(const void *a, const void *b, void *arg)
 	return kanon_order(left, right);
 }
 
-/* What the mask allows of the list, by pattern, each at its first place. */
+/* The patterns of the list that the mask allows, by pattern, each at its first place. */
 static KanonStatus
 index_list(const KanonProblem *problem, KanonMaskIndex *index)
 {
@@ -217,7 +217,7 @@ index_list(const KanonProblem *problem, KanonMaskIndex *index)
 	return KANON_OK;
 }
 
-/* What each decision forces, to a fixed point. */
+/* Applies the consequences of each decision, to a fixed point. */
 static void
 index_rules(const KanonProblem *problem, KanonMaskIndex *index)
 {

@@ -3,7 +3,7 @@
  *
  * Definitions 3 to 5 of Bredereck, Nichterlein, Niedermeier, "Pattern-Guided
  * k-Anonymity", Algorithms 6(4), 2013, after Loukides and Shao, "Capturing data
- * usefulness and privacy protection in k-anonymisation", SAC 2007.  Of a
+ * usefulness and privacy protection in k-anonymisation", SAC 2007.  For a
  * quasi-identifier with levels they look at its values: a class in which it is
  * generalized is as diverse as if it were suppressed.
  */

@@ -2,14 +2,13 @@
  * measure_loss.c: what was lost, quasi-identifier by quasi-identifier, by the
  * measures of the literature.
  *
- * Notation: n rows in the table (published or left out), d quasi-identifiers,
- * w_c the weight of quasi-identifier c (all its levels together), D_c its
- * distinct values, n_v the rows that have the value v in it.  What a cell shows
- * stands for a set v' of values, which n_v' rows have: itself alone; those under
- * a node of its hierarchy (level r of L, suppression being level L); those from
- * one end of a range to the other; those of a set; or, suppressed, every value.
- * Of the latter sort c has lost_c cells; those of rows that are left out are
- * among them.
+ * Notation: n rows in the table (published or left out), d quasi-identifiers, w_c the
+ * weight of quasi-identifier c (all its levels together), D_c its distinct values, n_v
+ * the rows that have the value v in it.  A cell stands for a set v' of values, which
+ * n_v' rows have: itself alone; those under a node of its hierarchy (level r of L,
+ * suppression being level L); those from one end of a range to the other; those of a
+ * set; or, suppressed, every value.  Column c has lost_c suppressed cells; those of
+ * rows that are left out are among them.
  *
  *   discernibility  DM: Bayardo and Agrawal, "Data privacy through optimal
  *                   k-anonymization", ICDE 2005: for each row the number of rows
@@ -236,7 +235,7 @@ climb(Loss *loss, int c)
 	return KANON_OK;
 }
 
-/* What cells lose that show a node, and the bits between the levels. */
+/* The loss of cells that show a node, and the bits between the levels. */
 static KanonStatus
 measure_levels(Loss *loss, int q, bool *null_shown)
 {
@@ -308,7 +307,7 @@ count_different(Loss *loss, int c, uint32_t n)
 	return different;
 }
 
-/* What cells lose that show a range or a set. */
+/* The loss of cells that show a range or a set. */
 static KanonStatus
 measure_several(Loss *loss, int q)
 {

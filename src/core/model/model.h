@@ -37,7 +37,7 @@ kanon_freeform_relaxed(KanonFreeformMethod method)
 	return method >= KANON_FREEFORM_ONE_K;
 }
 
-/* What a method promises: k records to every row, k rows to every record. */
+/* A method's promise: k records to every row, k rows to every record. */
 static inline bool
 kanon_freeform_promises_rows(KanonFreeformMethod method)
 {
@@ -195,10 +195,10 @@ kanon_levels_allow(KanonPattern last, KanonPattern pattern)
 /* ---- measure.c: how much of its column a range takes; the measures of the literature ---- */
 
 /*
- * measure.c: where the data is.  Of n different finite numbers, ascending, those that stand for
- * nothing measured (9999-12-31, 999998, year 1) lie far from all others: from the middle 80 %
- * on each next number belongs to the data that is not farther from what belongs to it than
- * KANON_FAR times its range.  *low and *high: its ends; of fewer than KANON_FEW_NUMBERS those of all.
+ * measure.c: where the data is.  Among n different finite numbers, ascending, those that stand for
+ * nothing measured (9999-12-31, 999998, year 1) lie far from all others: from the middle 80 % on
+ * each next number belongs to the data that is not farther from what belongs to it than KANON_FAR
+ * times its range.  *low and *high: its ends; of fewer than KANON_FEW_NUMBERS those of all.
  */
 #define KANON_FAR 3
 #define KANON_FEW_NUMBERS 10

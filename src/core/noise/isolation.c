@@ -1,11 +1,11 @@
 /*
  * isolation.c: how many points somebody isolates who takes a released one for a guess.
  *
- * Of a released point, those are isolated that are nearer than 1 / c of how far the t-th nearest
- * is: within c times their distance there are fewer than t then.  With c >= 1 they are among the t
- * nearest, which a tree finds that divides the points at the median of the column in which they
- * are farthest apart (J. H. Friedman, J. L. Bentley, R. A. Finkel, "An algorithm for finding best
- * matches in logarithmic expected time", TOMS 1977).
+ * A released point isolates the points that are nearer than 1 / c of the distance to the t-th
+ * nearest: within c times their distance there are fewer than t then.  With c >= 1 they are among
+ * the t nearest, which a tree finds that divides the points at the median of the column in which
+ * they are farthest apart (J. H. Friedman, J. L. Bentley, R. A. Finkel, "An algorithm for finding
+ * best matches in logarithmic expected time", TOMS 1977).
  */
 #include "noise/noise.h"
 #include "util/heap.h"

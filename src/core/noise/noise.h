@@ -84,8 +84,8 @@ extern int64_t kanon_gaussian(const KanonChance *chance, int bits);
 /*
  * The logarithm of the noise's standard deviation, in places: the side of the cell for one
  * column, twice that up to 8, four times beyond (but no more than twice all of the range): the
- * cube root of the columns' number or more.  Of the noise's length, which grows with its square
- * root, the side alone would leave about half below the cell's diagonal.
+ * cube root of the columns' number or more.  The side alone would leave about half of the
+ * noise's length, which grows with its square root, below the cell's diagonal.
  */
 static inline int
 kanon_noise_bits(uint8_t divisions, int ncolumns)
@@ -127,11 +127,11 @@ extern KanonStatus kanon_isolation_count(KanonEnv *env, const KanonSpace *source
 /*
  * ---- question.c: counts, sums, means and histograms of rows by groups, with noise.
  *
- * Two tables are neighbours when one has all rows of one subject more than the other.  Of
- * each subject at most `contributions` rows are taken, by chance, and what a row adds
- * is bounded, so a subject moves all true figures together by no more than a known
- * amount, which the noise hides: (epsilon, delta)-differential privacy (C. Dwork,
- * F. McSherry, K. Nissim, A. Smith, "Calibrating noise to sensitivity in private data
+ * Two tables are neighbours when one has all rows of one subject more than the other.  At
+ * most `contributions` rows of each subject are taken, by chance.  The sum that a row
+ * adds is bounded.  So a subject moves all true figures together by no more than a known
+ * amount, which the noise hides: (epsilon, delta)-differential privacy (C. Dwork, F.
+ * McSherry, K. Nissim, A. Smith, "Calibrating noise to sensitivity in private data
  * analysis", TCC 2006; the geometric noise: A. Ghosh, T. Roughgarden, M. Sundararajan,
  * "Universally utility-maximizing privacy mechanisms", STOC 2009).
  *
@@ -168,7 +168,7 @@ typedef struct KanonQuestion
 	uint32_t bins;          /* histogram: >= 1; the others: 1 */
 } KanonQuestion;
 
-/* What comes of it: a group has as many figures as there are bins. */
+/* The result: a group has as many figures as there are bins. */
 typedef struct KanonTally KanonTally;
 
 /* How far a subject moves the figures; 0: further than KANON_MOST_SENSITIVITY. */
@@ -229,7 +229,7 @@ typedef struct KanonTuples
 	uint64_t domain; /* 1 .. KANON_MOST_TUPLES */
 } KanonTuples;
 
-/* What was drawn, in no particular order. */
+/* The drawn rows, in no particular order. */
 typedef struct KanonDrawn
 {
 	size_t n;
@@ -272,8 +272,8 @@ extern KanonStatus kanon_alpha_beta_draw(KanonEnv *env, const KanonChance *chanc
  *
  * (epsilon, delta)-probabilistic differential privacy: with a probability of at least 1 - delta
  * what comes out is no more than exp(epsilon) times as likely, or less, than from any table in
- * which one row is another.  Of x rows of a tuple that has c rows and loses one, the ratio is
- * at most 1 + x / (c - 1 + noise); of one that gets another, 1 + x / (c + noise).
+ * which one row is another.  If x rows of a tuple are drawn that has c rows and loses one, the
+ * ratio is at most 1 + x / (c - 1 + noise); if it gets another, 1 + x / (c + noise).
  */
 typedef struct KanonSynthesis
 {

@@ -9,8 +9,8 @@
  *
  *   r(1) = p/q ln(1/p),   r(f) = p/q (1 / (f - 1) - r(f - 1)).
  *
- * Forward each step multiplies errors by p/q, backward by q/p: p tells which way.  Of large f
- * the first terms of the mean's expansion are exact to eight digits.
+ * Forward each step multiplies errors by p/q, backward by q/p: p tells which way.  For large f the
+ * first terms of the mean's expansion are exact to eight digits.
  */
 #include <math.h>
 

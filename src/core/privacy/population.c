@@ -1,28 +1,28 @@
 /*
  * population.c: rules about the population that a table's rows are from.
  *
- *	k_map			L. Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS
- *					10(5), 2002: what a class shows matches at least k rows of the
- *					population, however few rows the class has; or k persons, of whom some
- *					may have several rows there, in one class and in others.
- *	delta-presence	M. Nergiz, M. Atzori, C. Clifton, "Hiding the presence of
- *					individuals from shared databases", SIGMOD 2007: for each tuple of
- *					the population the chance to be in the release, which is the
- *					number of rows of the class that it matches by the number of
- *					tuples that match this class, is between dmin and dmax.
+ * 	k_map			L. Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS
+ * 					10(5), 2002: what a class shows matches at least k rows of the
+ * 					population, however few rows the class has; or k persons, of whom some
+ * 					may have several rows there, in one class and in others.
+ * 	delta-presence	M. Nergiz, M. Atzori, C. Clifton, "Hiding the presence of
+ * 					individuals from shared databases", SIGMOD 2007: for each tuple of
+ * 					the population the chance to be in the release, which is the
+ * 					number of rows of the class that it matches by the number of
+ * 					tuples that match this class, is between dmin and dmax.
  *
- *	kanon_presence	M. Nergiz, C. Clifton, "delta-presence without complete world
- *					knowledge", TKDE 22(6), 2010: c-confident delta-presence.  Nobody has the
- *					population, but shares of its values are known, column by column.  With
- *					r rows in a class, and X of the population's rows outside the table that
- *					match it, the chance is r / (r + X), X being binomial; it is between dmin
- *					and dmax with at least that confidence.
+ * 	kanon_presence	M. Nergiz, C. Clifton, "delta-presence without complete world
+ * 					knowledge", TKDE 22(6), 2010: c-confident delta-presence.  Nobody has the
+ * 					population, but shares of its values are known, column by column.  With
+ * 					r rows in a class, and X of the population's rows outside the table that
+ * 					match it, the chance is r / (r + X), X being binomial; it is between dmin
+ * 					and dmax with at least that confidence.
  *
- * Presence is asked of releases in which a tuple matches one class at most: all classes show the same
- * columns (full-domain), a value shows the same in every row (a cut), or classes do not overlap (Mondrian).
- * In a full-domain release, tuples that match no class are in the release only by its fully suppressed
- * rows, all with the same chance; without such rows it is 0.  Of a cut, the fully suppressed rows are a
- * class like any other.
+ * Presence is asked of releases in which a tuple matches one class at most: all classes show the
+ * same columns (full-domain), a value shows the same in every row (a cut), or classes do not
+ * overlap (Mondrian).  In a full-domain release, tuples that match no class are in the release only
+ * by its fully suppressed rows, all with the same chance; without such rows it is 0.  In a cut, the
+ * fully suppressed rows are a class like any other.
  *
  * k_map is asked of greedy's releases, too, whose classes may overlap.  An attacker can rule out people who
  * must be in another class: let three rows (a, b) and one (a, c) be the population, and all four be published,
@@ -61,7 +61,7 @@ finest_columns(const KanonProblem *problem, KanonPattern pattern, int *columns, 
 	return n;
 }
 
-/* What a group shows of a quasi-identifier, by this column. */
+/* A group's value in a quasi-identifier, by this column. */
 static inline uint32_t
 code_of(const KanonPresence *presence, uint32_t group, int q, int column)
 {
@@ -170,7 +170,7 @@ count_one(KanonPresence *presence, int p, const int *columns, const int *qis, in
 
 /* ---- shares ---- */
 
-/* What a group shows of a quasi-identifier; the column after its last: nothing. */
+/* A group's value in a quasi-identifier; the column after its last: nothing. */
 int
 presence_shown_column(const KanonPresence *presence, int q, KanonPattern pattern)
 {
@@ -181,7 +181,7 @@ presence_shown_column(const KanonPresence *presence, int q, KanonPattern pattern
 	return c;
 }
 
-/* What share of the population shows what, column by column. */
+/* The share of the population that shows each cell, column by column. */
 void
 presence_add_portions(KanonPresence *presence, const KanonPopulation *population, ShownOf shown,
 					  const void *arg)
@@ -386,7 +386,7 @@ kanon_presence_by_turns(KanonPresence *presence)
 	return kanon_taken(scratch);
 }
 
-/* What shares take beside. */
+/* The memory that shares take beside. */
 static void
 take_shares(KanonPresence *presence)
 {
@@ -404,7 +404,7 @@ take_shares(KanonPresence *presence)
 		presence->portion[c] = kanon_take(scratch, problem->columns[c].distinct, sizeof(double));
 }
 
-/* What counting persons takes beside. */
+/* The memory that counting persons takes beside. */
 static void
 take_pairs(KanonPresence *presence)
 {
@@ -420,7 +420,7 @@ take_pairs(KanonPresence *presence)
 	presence->spare = kanon_take(&presence->scratch, most, sizeof(uint64_t));
 }
 
-/* What counting for cuts takes beside. */
+/* The memory that counting for cuts takes beside. */
 static void
 take_cuts(KanonPresence *presence)
 {

@@ -74,8 +74,9 @@ extern KanonStatus kanon_presence_count(KanonPresence *presence, KanonPattern pa
 extern KanonStatus kanon_presence_count_cut(KanonPresence *presence, const KanonPattern *pattern, uint32_t n);
 
 /*
- * The same, but how many might come to match a group, or a part of it, at any cut below (siblings): at least as
- * many as at each.  Could a group of so many rows then be classes?  Of populations with rows alone.
+ * The same, but how many might come to match a group, or a part of it, at any cut below (siblings):
+ * at least as many as at each.  Could a group of so many rows then be classes?  Only for
+ * populations with rows alone.
  */
 extern KanonStatus kanon_presence_count_below(KanonPresence *presence, const KanonPattern *pattern,
 											  uint32_t n);
@@ -171,7 +172,7 @@ extern int presence_shown_column(const KanonPresence *presence, int q, KanonPatt
 typedef int (*ShownOf)(const KanonPresence *presence, const KanonPopulation *population, int q,
 					   uint32_t value, const void *arg);
 
-/* What share of the population shows what, column by column. */
+/* The share of the population that shows each cell, column by column. */
 extern void presence_add_portions(KanonPresence *presence, const KanonPopulation *population, ShownOf shown,
 								  const void *arg);
 

@@ -1,10 +1,10 @@
 /*
  * population_boxes.c: a population counted for the classes of Mondrian's release (cluster/mpalm.c).
  *
- * What a class shows is a box: a value, a range, a set or a node of each quasi-identifier, or nothing of it.
- * Boxes of such a release do not overlap, so that nobody matches two classes.  That is looked at here again:
- * of rows by comparing each with all boxes, a block of them at a time, by bits; where shares alone are known,
- * by comparing the boxes with one another.
+ * A class shows a box: a value, a range, a set or a node of each quasi-identifier, or nothing of
+ * it.  Boxes of such a release do not overlap, so that nobody matches two classes.  That is looked
+ * at here again: of rows by comparing each with all boxes, a block of them at a time, by bits;
+ * where shares alone are known, by comparing the boxes with one another.
  */
 #include <string.h>
 

@@ -56,7 +56,7 @@ list_shown(KanonPresence *presence, const KanonPattern *pattern, uint32_t n)
 	return KANON_OK;
 }
 
-/* What a row of a population shows of a quasi-identifier; false: nobody shows that. */
+/* The values that a row of a population shows of a quasi-identifier; false: nobody shows that. */
 static bool
 show_tuple(const KanonPresence *presence, const KanonPopulation *population, uint32_t type, int q,
 		   uint64_t *shown)

@@ -10,11 +10,11 @@
  * persons with it, a person with two values counts for both, and the class is as
  * large as it has persons (as in kanon_risk).
  *
- * Of two classes that fulfil one of these rules the union fulfils it, too
- * (monotonicity: Machanavajjhala et al., TKDD 2007; Li et al., ICDE 2007; Wong et
- * al., KDD 2006), joined columns included.  Where persons are counted, that is true
- * of distinct l and of their number only: of the persons {1, 2} and {1, 3}, where 2
- * and 3 have the value, one half each has it, but two thirds of {1, 2, 3}.
+ * If two classes fulfil one of these rules, so does their union (monotonicity:
+ * Machanavajjhala et al., TKDD 2007; Li et al., ICDE 2007; Wong et al., KDD 2006),
+ * joined columns included.  Where persons are counted, that is true of distinct l and
+ * of their number only: of the persons {1, 2} and {1, 3}, where 2 and 3 have the
+ * value, one half each has it, but two thirds of {1, 2, 3}.
  */
 #include <math.h>
 #include <string.h>
@@ -403,7 +403,7 @@ kanon_privacy_failed(const KanonPrivacy *privacy)
 
 /* ---- opening ---- */
 
-/* What the whole table has of a rule's column, where its rows were counted before. */
+/* The values of the whole table in a rule's column, where its rows were counted before. */
 static Spread
 counted_spread(KanonPrivacy *privacy, const KanonPrivacyRule *rule)
 {

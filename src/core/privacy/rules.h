@@ -44,7 +44,7 @@ typedef enum KanonDistance
 	KANON_DISTANCE_HIERARCHICAL
 } KanonDistance;
 
-/* What is known of a sensitive column before its classes are looked at. */
+/* A sensitive column before its classes are looked at. */
 typedef struct KanonDiversityMeter KanonDiversityMeter;
 
 /*
@@ -142,11 +142,11 @@ extern bool kanon_privacy_grows(const KanonPrivacy *privacy);
 extern bool kanon_privacy_failed(const KanonPrivacy *privacy);
 
 /*
- * Do these rows of these types (counts: NULL for all that each has) fulfil the
- * rules together?  few: as the rows that are left for no class, of which
- * there may be fewer than k, in persons, too.  *broken (unless NULL): the first
- * rule that they break.  Of rows whose persons are not known (the code of their
- * column is NULL) only distinct l is asked, the others cannot be told.
+ * Do these rows of these types (counts: NULL for all that each has) fulfil the rules
+ * together? few: as the rows that are left for no class, of which there may be fewer
+ * than k, in persons, too.  *broken (unless NULL): the first rule that they break.
+ * Rows whose persons are not known (the code of their column is NULL) are asked for
+ * distinct l only; the others cannot be told.
  */
 extern bool kanon_privacy_allows(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
 								 size_t ntypes, bool few, int *broken);

@@ -29,7 +29,7 @@ typedef struct Slot
 	int64_t rows; /* 0: free */
 } Slot;
 
-/* What is told of a set. */
+/* A set, as it is reported. */
 typedef struct Tally
 {
 	int64_t classes;

@@ -6,7 +6,7 @@
 
 #include "kanon.h"
 
-/* What a cell without a value is. */
+/* The code of a cell without a value. */
 typedef enum KanonMissing
 {
 	KANON_MISSING_VALUE, /* a value like others: NULL agrees with NULL alone */

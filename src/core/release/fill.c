@@ -90,7 +90,7 @@ gives(const Fill *f, uint32_t class_)
 	return class_ != f->blank && f->release->classes[class_].rows > 0;
 }
 
-/* What a row of a class loses more when it is fully suppressed. */
+/* The further loss of a class's row when it is fully suppressed. */
 static double
 loss_of(const Fill *f, uint32_t class_)
 {

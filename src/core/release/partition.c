@@ -2,9 +2,9 @@
  * partition.c: a problem solved by parts: the rows of each value of a column, which are
  * solved alone where there are k of them, then together what was left over.
  *
- * A part takes a fraction of the time and memory that the whole takes.  What is lost is
- * that no class has rows of two values, but those of the rest: little where the column
- * is one that would seldom be suppressed.
+ * A part takes a fraction of the time and memory that the whole takes.  The price is
+ * that no class but the rest has rows of two values: little where the column is one
+ * that would seldom be suppressed.
  */
 #include <math.h>
 #include <string.h>
@@ -53,7 +53,10 @@ sort_by_value(Partition *p, const KanonColumn *column)
 	return kanon_stop(&p->pace, (uint64_t) ntypes * 4) ? KANON_CANCELLED : KANON_OK;
 }
 
-/* What is solved of a part goes to the release: of a value, not what is in no class or suppressed whole. */
+/*
+ * The release takes from a part the classes of a value, not the rows that are in no class or
+ * suppressed whole.
+ */
 static KanonStatus
 take_release(Partition *p, const uint32_t *type, const KanonRelease *solved, bool rest)
 {
@@ -202,7 +205,7 @@ solve_value(Partition *p, uint32_t code, uint32_t distinct, int64_t left, KanonR
 			   : status;
 }
 
-/* What keeps a part from having a release of its own: its rows are left over. */
+/* The statuses that keep a part from having a release of its own: its rows are left over. */
 static bool
 goes_to_rest(KanonStatus status)
 {

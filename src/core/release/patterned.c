@@ -61,8 +61,8 @@ is_free(const Patterned *p, KanonPattern pattern, uint32_t a, uint32_t b)
 }
 
 /*
- * The same where patterns are used up.  Of rules the cheapest, or one that suppresses a
- * column more: what is found so need not be the cheapest that is free.
+ * The same where patterns are used up.  Under rules it takes the cheapest, or one that
+ * suppresses a column more: such a pattern need not be the cheapest that is free.
  */
 static bool
 cover_once(const Patterned *p, KanonPattern differ, uint32_t a, uint32_t b, KanonPattern *pattern)
@@ -340,7 +340,7 @@ kanon_mend(const KanonPlain *plain, const KanonRelease *solved, bool once, doubl
 
 /* ---- clusters that are there already ---- */
 
-/* What the clusters hold. */
+/* The contents of the clusters. */
 typedef struct Content
 {
 	size_t width;

@@ -414,8 +414,8 @@ check_flows(Finish *finish)
 }
 
 /*
- * The classes fulfil the rules beyond k.  Of two classes that show the same, each
- * of which does, the one that they are now need not, where persons are counted.
+ * The classes fulfil the rules beyond k.  If two classes that show the same each
+ * fulfil them, the one that they are now need not, where persons are counted.
  */
 static KanonStatus
 check_privacy(Finish *finish)

@@ -55,8 +55,8 @@ extern void kanon_follow(const KanonProblem *problem, const KanonPrevious *previ
 						 const KanonRelease *release);
 
 /*
- * ---- merged_rows.c: the rows of clusters that are merged, as rules look at them: those that these do
- * not tell apart are added up.  What is asked of a cluster then takes as long as it has
+ * ---- merged_rows.c: the rows of clusters that are merged, as rules look at them: those that these
+ * do not tell apart are added up.  A question about a cluster then takes as long as it has
  * different ones, however many rows it has.
  */
 
@@ -189,14 +189,14 @@ typedef struct KanonHull
 
 #define KANON_NO_CLUSTER UINT32_MAX
 
-/* What a cluster shows, and what its rows lose by that. */
+/* A cluster's cells, and the loss of its rows by them. */
 typedef struct KanonShape
 {
 	const KanonProblem *problem;
 	void *arg;
 
 	/*
-	 * What a row loses in a class of cluster a, or of a and b as one, which has that hull;
+	 * The loss of a row in a class of cluster a, or of a and b as one, which has that hull;
 	 * INFINITY: it may not be a class, or is no better than the rest.  *pattern: columns that
 	 * do not show their one value.
 	 */
@@ -212,8 +212,8 @@ typedef struct KanonShape
 	bool whole;
 
 	/*
-	 * What a row loses in no class.  INFINITY: every row has to be in one.  Such rows are the
-	 * rest, which is checked as problem->residual says.
+	 * The loss of a row in no class.  INFINITY: every row has to be in one.  Such rows are
+	 * the rest, which is checked as problem->residual says.
 	 */
 	double rest;
 
@@ -234,9 +234,9 @@ extern KanonStatus kanon_repair(const KanonShape *shape, KanonParts *parts, Kano
 /* ---- patterned.c: classes that show what a mask's pattern says ---- */
 
 /*
- * What a release of the plain problem becomes under the whole's rules, checked by
- * kanon_release_finish.  once: each listed pattern may be used once for each time that it is
- * listed, and every row has a class; else there is a rest, priced as fully suppressed.  end: of
+ * Makes a release of the plain problem one under the whole's rules, checked by
+ * kanon_release_finish. once: each listed pattern may be used once for each time that it is
+ * listed, and every row has a class; else there is a rest, priced as fully suppressed. end: of
  * the time that there is, as of KanonShape.
  */
 extern KanonStatus kanon_mend(const KanonPlain *plain, const KanonRelease *solved, bool once, double end,
@@ -294,7 +294,7 @@ typedef struct Repair
 /* Do the rows of a, and of b unless that is KANON_NO_CLUSTER, keep the rules of a class? */
 extern bool repair_keeps(Repair *r, uint32_t a, uint32_t b);
 
-/* What two clusters as one would show; false: a row of it would lose `limit` or more. */
+/* The cells of two clusters as one; false: a row of it would lose `limit` or more. */
 extern bool repair_unite(const Repair *r, uint32_t a, uint32_t b, double limit, KanonHull *hull);
 
 extern void repair_to_rest(Repair *r, uint32_t cluster);

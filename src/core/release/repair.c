@@ -399,7 +399,7 @@ mend_all(Repair *r)
 
 /* ---- clusters that look alike ---- */
 
-/* What a cluster shows of a column, as far as two can look alike. */
+/* A cluster's cell of a column, as far as two can look alike. */
 static KanonHull
 shown(const Repair *r, uint32_t cluster, size_t c)
 {

@@ -1,9 +1,10 @@
 /*
  * repair_rest.c: rows that are in no cluster, and may not be published as they are.
  *
- * Of three ways the cheapest is taken: each of their row types, if these are few, goes to the cluster where that
- * loses least; or some rows of a cluster, or all of them, join the rest, which may be published then.  Where neither
- * leads anywhere, clusters join the rest, one after the other.
+ * The cheapest of three ways is taken: each of their row types, if these are few, goes to the
+ * cluster where that loses least; or some rows of a cluster, or all of them, join the rest, which
+ * may be published then.  Where neither leads anywhere, clusters join the rest, one after the
+ * other.
  */
 #include <math.h>
 #include <string.h>
@@ -54,7 +55,7 @@ rest_keeps(Repair *r, uint32_t with)
 
 /* ---- row types of the rest go to clusters ---- */
 
-/* What a cluster was before a row type came to it. */
+/* A cluster before a row type came to it. */
 typedef struct Before
 {
 	uint32_t cluster;
@@ -366,7 +367,7 @@ find_draw(Repair *r, Drawing *d)
 	return r->cancelled ? KANON_CANCELLED : KANON_OK;
 }
 
-/* What was drawn joins the rest. */
+/* The rows that were drawn join the rest. */
 static KanonStatus
 draw(Repair *r, const Drawing *d)
 {

@@ -10,7 +10,7 @@ cost_of(const ShownClasses *shown, uint32_t class_)
 	return kanon_pattern_cost(shown->problem, shown->pattern[class_]);
 }
 
-/* What two row types show under a pattern, the first column that differs deciding. */
+/* Compares the cells of two row types under a pattern, the first column that differs deciding. */
 static int
 compare_shown(const KanonProblem *problem, KanonPattern pattern, uint32_t a, uint32_t b)
 {

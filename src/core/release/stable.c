@@ -1,10 +1,10 @@
 /*
  * stable.c: a release that stays near the one before.
  *
- * Who keeps several releases intersects them: whoever shared a class with somebody before and
- * does no longer, although neither has changed, is one candidate less (Fung, Wang, Fu, Pei,
- * "Anonymity for continuous data publishing", EDBT 2008).  So classes of rows that are still
- * there may be merged and are never divided:
+ * A reader who keeps several releases intersects them: if a person shared a class with
+ * somebody before and does no longer, although neither has changed, there is one candidate
+ * less (Fung, Wang, Fu, Pei, "Anonymity for continuous data publishing", EDBT 2008).  So
+ * classes of rows that are still there may be merged and are never divided:
  *
  * - a class keeps its rows and what it shows, as long as it may be one;
  * - rows that are new join a class that takes their row type, first such as lack rows, where
@@ -501,7 +501,7 @@ gather(Stable *s, KanonParts *parts)
 	return status;
 }
 
-/* What each cluster suppresses at least: what it did. */
+/* The least that each cluster suppresses: the columns that it suppressed before. */
 static KanonStatus
 conclude(Stable *s, double end, KanonRelease *release, KanonReport *report)
 {

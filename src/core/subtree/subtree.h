@@ -67,7 +67,7 @@ extern KanonStatus kanon_solve_subtree(const KanonProblem *problem, KanonRelease
 /* Part of what the coarsest cut costs that sums of penalties may be wrong by: nearer costs are equal. */
 #define CUT_TIE 1e-12
 
-/* What a cell can show: a value, what some generalize to, or (the root) nothing. */
+/* The things that a cell can show: a value, what some generalize to, or (the root) nothing. */
 typedef struct CutNode
 {
 	uint32_t parent; /* of a root: itself */
@@ -224,7 +224,10 @@ extern KanonStatus cut_descend(Cut *cut, int class_column, bool again, int64_t *
 /* subtree_optimal.c: *bound is proven for every cut. */
 extern KanonStatus cut_enumerate(Cut *cut, int64_t *looked, double *bound);
 
-/* What no cut of the scheme can be better than; gain (or NULL) [nnodes]: what each move and all after it can save. */
+/*
+ * The bound that no cut of the scheme can beat; gain (or NULL) [nnodes]: what each move and all
+ * after it can save.
+ */
 extern KanonStatus cut_bound(Cut *cut, double *gain, double *bound);
 
 #endif

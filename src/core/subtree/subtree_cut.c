@@ -137,7 +137,7 @@ child_of(const Cut *cut, uint32_t node, uint32_t type)
 	return cut->trees->at[column][cut->problem->columns[column].code[type]];
 }
 
-/* What a row type shows of a quasi-identifier. */
+/* The node of a quasi-identifier that a row type shows. */
 static uint32_t
 shown_by(const Cut *cut, int qi, uint32_t type)
 {
@@ -309,7 +309,7 @@ cut_class_allowed(const Cut *cut, const CutClass *class)
 	return kanon_class_allowed(cut->problem, cut->member + class->start, NULL, class->n, class->rows);
 }
 
-/* What the classes show, for the populations. */
+/* The classes' cells, for the populations. */
 static uint32_t
 list_classes(Cut *cut)
 {

@@ -5,15 +5,15 @@
  * enumerated from the roots down, each once: a move that could be made next is made
  * first, and then declined for good.  A part of the enumeration is left out when
  *
- *	- the cut breaks the rules, and with it (the rules being monotone) each that goes
- *	  further down: a move that may not be made now is declined at once;
- *	- not even with all moves that are left, each of which saves what is at most to be
- *	  saved below its node, would it cost less than the best cut so far.
+ * 	- the cut breaks the rules, and with it (the rules being monotone) each that goes
+ * 	  further down: a move that may not be made now is declined at once;
+ * 	- not even with all moves that are left, each of which saves what is at most to be
+ * 	  saved below its node, would it cost less than the best cut so far.
  *
- * What is at most to be saved below a node is found before, by asking of each node
+ * The most that can be saved below a node is found before, by asking of each node
  * whether the rows below it could be a class with all other columns suppressed.  Where
- * rules are not monotone (persons), of a cut that breaks the rules only the number of
- * rows says anything of those further down; and where a population's rows may come to
+ * rules are not monotone (persons), only the number of rows of a cut that breaks the
+ * rules says anything of those further down; and where a population's rows may come to
  * other classes there, these classes are asked with all that may.
  */
 #include <math.h>
@@ -60,7 +60,7 @@ judge_column(Cut *cut, int c, bool *possible)
 	return KANON_OK;
 }
 
-/* What a move saves with all that come after it, at most; 0 when it can never be made. */
+/* The most that a move saves with all that come after it; 0 when it can never be made. */
 static double
 gain_of(const Cut *cut, const bool *possible, const double *gain, uint32_t move)
 {
@@ -319,7 +319,7 @@ enumerate(Enumeration *search)
 	return status;
 }
 
-/* What no cut costs less than, when the enumeration was not ended. */
+/* The bound that no cut can beat, when the enumeration was not ended. */
 static double
 open_bound(const Enumeration *search)
 {

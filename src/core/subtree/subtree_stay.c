@@ -1,14 +1,14 @@
 /*
  * subtree_stay.c: the cut of the release before, where the next one may go no lower.
  *
- * Everybody who shared a class then shares one at each cut above.  What the cut was is read
+ * Everybody who shared a class then shares one at each cut above.  The earlier cut is read
  * from its classes: which level of each column they showed.
  */
 #include <string.h>
 
 #include "subtree/subtree.h"
 
-/* What a class of that pattern shows of a row type. */
+/* The nodes of a row type that a class of that pattern shows. */
 static uint32_t
 node_shown(const Cut *cut, KanonPattern pattern, int qi, uint32_t type)
 {

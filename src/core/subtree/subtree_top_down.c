@@ -96,7 +96,7 @@ gain_of_child(const Descent *descent, uint32_t child, const int64_t *here)
 	return gain;
 }
 
-/* What a move is good for; negative: it is not beneficial. */
+/* The value of a move; negative: it is not beneficial. */
 static double
 benefit(const Descent *descent, uint32_t move)
 {
@@ -189,7 +189,10 @@ choose(const Descent *descent)
 	return best;
 }
 
-/* What may not be made now (populations aside) may not later: each further move makes smaller classes of the same. */
+/*
+ * A move that may not be made now (populations aside) may not later: each further move makes
+ * smaller classes of the same.
+ */
 static void
 bury(Cut *cut)
 {
@@ -274,7 +277,7 @@ descend(Descent *descent, int held, int64_t *looked)
 /* ---- a second look ---- */
 
 /*
- * What it takes (in nats) to tell the class values class by class, each by those of its
+ * The length (in nats) of telling the class values class by class, each by those of its
  * class that were told before it, with one of each kind to begin with (Laplace).  So
  * small classes get nothing for telling their rows apart from all others.
  */

@@ -70,7 +70,7 @@ add_column(const KanonProblem *problem, CutTrees *trees, int qi, int c, uint32_t
 	return KANON_OK;
 }
 
-/* What the table has below each node of a quasi-identifier. */
+/* The table's part below each node of a quasi-identifier. */
 static void
 add_up(const KanonProblem *problem, CutTrees *trees, int qi, uint32_t end)
 {

@@ -14,7 +14,7 @@
 
 #include "util/linear_program.h"
 
-/* What GLPK takes at least: measured, on the safe side. */
+/* The least memory that GLPK takes: measured, on the safe side. */
 #define GLPK_BYTES ((size_t) 2 << 20)
 
 KanonStatus

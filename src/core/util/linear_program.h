@@ -13,8 +13,8 @@
 #include "util/pace.h"
 
 /*
- * What branch and cut may miss: what is better by less than this part of the objective.
- * Solutions of equal cost are told from others by the solvers.
+ * Branch and cut may miss a solution that is better by less than this part of the
+ * objective.  Solutions of equal cost are told from others by the solvers.
  */
 #define LP_SAME 1e-12
 

@@ -45,7 +45,7 @@ kanon_pace_open(KanonPace *pace, const char *phase)
 	pace->began = pace->deadline > 0 ? pace->env->now(pace->env->arg) : 0;
 }
 
-/* What is said of the phase: never less than before. */
+/* The share done of the phase: never less than before. */
 static double
 share_of(KanonPace *pace)
 {

@@ -62,7 +62,7 @@ kanon_pace_at_once(KanonEnv *env, const char *phase)
 /* With the problem's time limit. */
 extern void kanon_pace_limit(KanonPace *pace, const KanonProblem *problem, const char *phase);
 
-/* What is done next has so much of the time that is left until the deadline; all of it: 1. */
+/* The next step has so much of the time that is left until the deadline; all of it: 1. */
 extern void kanon_pace_share(KanonPace *pace, double deadline, double share);
 
 /* Polls now: true when the host wants the solver to stop. */
@@ -85,7 +85,7 @@ extern void kanon_pace_phase(KanonPace *pace, const char *phase);
  */
 extern void kanon_pace_open(KanonPace *pace, const char *phase);
 
-/* What is done next is the i-th of n equal parts of the phase between two shares. */
+/* The next step is the i-th of n equal parts of the phase between two shares. */
 static inline void
 kanon_pace_part(KanonPace *pace, double from, double to, double i, double n)
 {

@@ -1,8 +1,8 @@
 /*
- * random.h: random numbers: those of the host, and such as follow from a seed.  Of these
- * there are two sequences, and what a seed publishes must stay as it is: splitmix64 begins
- * well at any state, so that parts may be numbered; xorshift64* is the faster one, for
- * searches that draw all the time.
+ * random.h: random numbers: those of the host, and such as follow from a seed.  There are
+ * two sequences from a seed, and the release of a seed must stay as it is: splitmix64
+ * begins well at any state, so that parts may be numbered; xorshift64* is the faster one,
+ * for searches that draw all the time.
  */
 #ifndef KANON_RANDOM_H
 #define KANON_RANDOM_H

@@ -1,9 +1,10 @@
 /*
  * scratch.h: memory that comes and goes together.
  *
- * A scratch takes blocks of the host's memory and remembers them.  Who opened it
- * gives all of them back at once, or those since a mark; what is large and done with
- * may go before.  A refusal is remembered, too: who takes many things asks once.
+ * A scratch takes blocks of the host's memory and remembers them.  The function that
+ * opened it gives all of them back at once, or those since a mark; large blocks that
+ * are done with may go before.  A refusal is remembered, too: who takes many things
+ * asks once.
  *
  *     KanonScratch scratch = {.env = env};
  *     a = kanon_take(&scratch, n, sizeof(*a));
@@ -46,7 +47,7 @@ extern void *kanon_keep(KanonScratch *scratch, void *block);
 /* Takes care of what kanon_alloc or the like gave; returns it.  NULL counts as refused. */
 extern void *kanon_adopt(KanonScratch *scratch, void *block);
 
-/* What is taken after a mark goes back with kanon_release. */
+/* Blocks that are taken after a mark go back with kanon_release. */
 static inline size_t
 kanon_mark(const KanonScratch *scratch)
 {

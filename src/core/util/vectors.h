@@ -2,8 +2,8 @@
  * vectors.h: loops that compilers make vectors of.
  *
  * Where the loader can choose, a function with LONG_VECTORS takes vectors twice as long on
- * processors that have them: whole numbers come out the same.  What it calls in a loop is
- * INTO_THEM.  (What watches addresses is not ready that early.)
+ * processors that have them: whole numbers come out the same.  A function that it calls in
+ * a loop is INTO_THEM.  (Sanitizers are not ready that early.)
  */
 #ifndef KANON_VECTORS_H
 #define KANON_VECTORS_H

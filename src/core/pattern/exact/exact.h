@@ -13,7 +13,7 @@
 
 /* ---- exact_ruled.c: solvers that know k alone, under rules beyond k ---- */
 
-/* What is done beside mending what the solver finds of the plain problem (release/repair.h). */
+/* Work beside mending the solver's release of the plain problem (release/repair.h). */
 #define RULED_STRICT 1u /* it asks kanon_class_allowed, or its instances are those of program_model.h */
 #define RULED_SEARCH 2u /* the release is improved by ruin and recreate */
 #define RULED_EXACT 4u  /* linear rules: small models are solved exactly */
@@ -44,7 +44,7 @@ typedef struct Group
 	double cost; /* of all its rows, in units of the grid */
 } Group;
 
-/* What it costs a row to show nothing of the columns in which its group differs. */
+/* The cost for a row to show nothing of the columns in which its group differs. */
 typedef struct GroupCost
 {
 	KanonPattern differ;
@@ -175,7 +175,7 @@ extern KanonStatus groups_cost(Groups *g, KanonPattern differ, GroupCost *cost);
 /* The columns in which the rows of a group differ. */
 extern KanonPattern groups_differ(const Groups *g, const Group *group);
 
-/* What a group costs more than it does (Groups.nudge). */
+/* A group's extra cost (Groups.nudge). */
 extern double groups_nudge(const Groups *g, const Group *group);
 
 /*

@@ -18,7 +18,7 @@
 
 #ifdef HAVE_GLPK
 
-/* What GLPK takes for a column or row: measured, on the safe side. */
+/* The memory that GLPK takes for a column or row: measured, on the safe side. */
 #define COLUMN_BYTES ((size_t) 1000)
 
 /* Rounds of odd sets that may raise nothing. */
@@ -221,8 +221,9 @@ read_solution(Run *run)
 }
 
 /*
- * What the prices prove: no reduced cost is below 0 but by rounding, GLPK's of the groups
- * that are there or that of a sum of those that are not; it may count for every row.
+ * The bound that the prices prove: no reduced cost is below 0 but by rounding, GLPK's of
+ * the groups that are there or that of a sum of those that are not; it may count for
+ * every row.
  */
 static double
 proven(Run *run)
@@ -419,7 +420,7 @@ tighten(Run *run, bool *done)
 	return KANON_OK;
 }
 
-/* What runs inside the frame of the jump: calls to GLPK, and memory of the scratch. */
+/* The code inside the frame of the jump: calls to GLPK, and memory of the scratch. */
 static KanonStatus
 solve(void *arg)
 {

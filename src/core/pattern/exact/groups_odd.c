@@ -1,13 +1,13 @@
 /*
  * groups_odd.c: odd sets that a fractional solution violates.
  *
- * Of a set of types with an odd number of rows, some group has an odd number of
- * rows: one or three of them.  A solution of the linear program that uses half
- * of each edge of an odd cycle has none.  Such a set is a component, or a part of
- * one that is joined to the rest by little: the components of what is used to
- * more than a threshold, at several of them (Groetschel and Holland, "Solving
- * matching problems with linear programming", Mathematical Programming, 1985); and
- * what is left of a component when another one is taken out of it.
+ * If a set of types has an odd number of rows, some group has an odd number of rows:
+ * one or three of them.  A solution of the linear program that uses half of each edge
+ * of an odd cycle has none.  Such a set is a component, or a part of one that is
+ * joined to the rest by little: the components of what is used to more than a
+ * threshold, at several of them (Groetschel and Holland, "Solving matching problems
+ * with linear programming", Mathematical Programming, 1985); and what is left of a
+ * component when another one is taken out of it.
  */
 #include <math.h>
 #include <string.h>

@@ -5,9 +5,9 @@
  * 6(4), 2013, section 3.4, in the savings form of program_model.h, whose linear relaxation
  * is much tighter than the paper's and which needs far fewer integer variables.
  *
- * What is fully suppressed may be fewer than k rows (residual SUPPRESS), or
- * those are left out (DROP), priced as if they were suppressed; with ERROR they
- * are none or at least k, which is a constraint of the model.
+ * Fully suppressed rows may be fewer than k (residual SUPPRESS), or are left out (DROP),
+ * priced as if they were suppressed; with ERROR they are none or at least k, which is a
+ * constraint of the model.
  */
 #include <math.h>
 #include <stdio.h>

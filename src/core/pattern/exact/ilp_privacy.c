@@ -58,7 +58,7 @@ on_tree(void *arg, LpEvent event)
 		lp_stop(lp);
 }
 
-/* What runs inside the frame of the jump: calls to GLPK only. */
+/* The code inside the frame of the jump: calls to GLPK only. */
 static KanonStatus
 run_glpk(void *arg)
 {

@@ -87,7 +87,7 @@ link_member(IlpPrivacy *model, uint32_t place, int column)
 	put(model, row, column, -(double) model->problem->rows[model->types[place]]);
 }
 
-/* What a rule tells members apart by. */
+/* The values by which a rule tells members apart. */
 typedef struct Sorting
 {
 	const IlpPrivacy *model;

@@ -95,7 +95,7 @@ take_group(Greedy *greedy, KanonPattern pattern, uint32_t counted, uint32_t *typ
 	return KANON_OK;
 }
 
-/* What the populations have of a pattern's groups, which are numbered as they come. */
+/* The populations' counts of a pattern's groups, which are numbered as they come. */
 static KanonStatus
 count_present(Greedy *greedy, const GreedyPattern *pattern)
 {
@@ -427,9 +427,9 @@ start(Greedy *greedy, GreedyTies ties)
  * How many times the least cost it can be.  Rows of a type of k or more stay as they are,
  * before all others, if a pattern says so; any other row costs any release at least the
  * cheapest pattern that costs something, and here at most all columns: where each cell
- * costs 1, as many times as there are columns.  Of patterns that cost
- * nothing and are not the same, the first may take rows that others need; rules may
- * forbid a class: then nothing is promised, 0.
+ * costs 1, as many times as there are columns.  If several patterns cost nothing and are
+ * not the same, the first may take rows that others need; rules may forbid a class: then
+ * nothing is promised, 0.
  */
 static double
 factor(const KanonProblem *problem)

@@ -30,7 +30,7 @@ typedef struct GreedyGroup
 	uint32_t count;
 } GreedyGroup;
 
-/* What a group takes of the store, in words of four bytes. */
+/* A group's place in the store, in words of four bytes. */
 #define GREEDY_GROUP_WORDS(count) ((count) + sizeof(GreedyGroup) / sizeof(uint32_t))
 
 typedef struct GreedyPattern
@@ -110,7 +110,7 @@ typedef struct GreedyRow
 #endif
 #define GREEDY_BLOCK_K 65535
 
-/* What the loops over a block's rows need to know of the columns still to be seen to. */
+/* The columns still to be seen to, as the loops over a block's rows need them. */
 typedef struct GreedyOpen
 {
 	int n;
@@ -242,7 +242,7 @@ typedef struct GreedySearch
 	uint32_t digit_types[256];
 } GreedySearch;
 
-/* What has been taken, and what is left. */
+/* The rows that have been taken, and those that are left. */
 typedef struct Greedy
 {
 	const KanonProblem *problem;

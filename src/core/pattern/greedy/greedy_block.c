@@ -14,7 +14,7 @@
 /* More than any sum of short costs; such a sum and KANON_MAX_COLUMNS of these fit 32 bits. */
 #define OUT (UINT32_C(3) << 22)
 
-/* Of a block of so many rows at most, all codes are fetched into the processor's memory at once. */
+/* In a block of so many rows at most, all codes are fetched into the processor's memory at once. */
 #define NEAR_ROWS 256
 
 /* memcpy of a row; inline, since rows are two or three times 16 bytes. */

@@ -12,7 +12,7 @@
 #endif
 #define RADIX_BITS 11
 
-/* What the sort of classes needs to know. */
+/* The state of the sort of classes. */
 typedef struct Sorting
 {
 	const Greedy *greedy;
@@ -118,7 +118,7 @@ sort_classes(Greedy *greedy, uint32_t *order, uint32_t *scratch)
 	return KANON_OK;
 }
 
-/* What the classes show; a class's rows are counted by kanon_release_finish. */
+/* Writes the classes' cells; a class's rows are counted by kanon_release_finish. */
 static KanonStatus
 fill_cells(Greedy *greedy, const uint32_t *order)
 {

@@ -4,7 +4,7 @@
  * With dozens of columns a batch has more groups of k rows than there is time for.
  * From there on a search has so much work for each row type and batch, and divides it
  * among the decisions on a column: half of it where the column stays, what is left
- * where it goes.  What has none left is not decided further: its rows are put into
+ * where it goes.  A group with none left is not decided further: its rows are put into
  * the order of what they show and cut into pieces, and in these each row that is in no
  * group yet looks for the nearest others.  A row at a time joins, that which differs in
  * least beyond the columns in which the group differs already, until there are k; then
@@ -109,8 +109,8 @@ not_zero(uint64_t word)
 }
 
 /*
- * What the columns cost of which bytes are set, beyond those set in others; of more than
- * `most`, at least more than that.
+ * The cost of the columns whose bytes are set, beyond those set in others; if it is more
+ * than `most`, at least more than that.
  */
 static int64_t
 cost_of(const Near *near, const uint64_t *bytes, const uint64_t *beyond, int64_t most)

@@ -187,7 +187,7 @@ goes_on(const Improve *v, KanonStatus status)
 	return status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late;
 }
 
-/* What a search costs, before it is known how it goes about it. */
+/* The memory of a search, before its way is known. */
 static double
 search_work(const Improve *v, double effort)
 {
@@ -320,7 +320,7 @@ keep_answer(Improve *v, const IlpAnswer *answer, const IlpList *fixed)
 }
 
 /*
- * What fixing leaves, exactly, when that is small: a proof, or a better
+ * Solves the part that fixing leaves exactly, when it is small: a proof, or a better
  * solution than the search has found.  Where the gap is too wide for that, the
  * solutions of at most some guess are searched: the best of them, or a bound above it.
  */
@@ -561,7 +561,7 @@ run_priced(Improve *v, size_t most_pairs)
 }
 
 /*
- * What is known of the cost before there are instances: rows that are too few lose a cell at
+ * A bound on the cost before there are instances: rows that are too few lose a cell at
  * least.  (Types that differ in extra columns alone may be enough together.)
  */
 static double

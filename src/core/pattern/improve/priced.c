@@ -1,14 +1,14 @@
 /*
  * priced.c: the instances that a large table's prices ask for.
  *
- * Of hundreds of millions of pairs few matter: an instance opens only where k of its
+ * Few of hundreds of millions of pairs matter: an instance opens only where k of its
  * rows would pay more than it costs.  So nothing is stored before prices have been
  * asked: those of a release that is there (what each row costs in it) begin, all
  * instances are enumerated, and only those stay that some prices in a box around these
  * can open, with the rows that they would take then (box.c).  On what stays the
  * Lagrangian bound is that of the whole program, at all prices in the box; it leads to
- * better prices, and these to a narrower box: column generation with the box of
- * R. Marsten, W. Hogan, J. Blankenship, "The boxstep method for large-scale
+ * better prices, and these to a narrower box: column generation with the box of R.
+ * Marsten, W. Hogan, J. Blankenship, "The boxstep method for large-scale
  * optimization", Operations Research 23, 1975.
  */
 #include <math.h>
@@ -19,7 +19,7 @@
 /*
  * How far prices may go, in units of the largest difference of two costs: in the first
  * round, and in those that follow while the bound rises by more than GAINING of itself.
- * What the last one leaves is listed once more, for the search.
+ * The pairs that the last round leaves are listed once more, for the search.
  */
 #define FIRST_REACH 0.09
 #define REACH 0.035
@@ -27,7 +27,7 @@
 #define ROUNDS 12
 
 /*
- * What steps aim at: so much below the cost of the release in the first round, then so
+ * The aim of steps: so much below the cost of the release in the first round, then so
  * far from the bound to that cost.  With the cost itself, from which the best bound is
  * far, they are too long.
  */
@@ -72,7 +72,7 @@ sift(void *arg, double cost, const uint32_t *types, uint32_t ntypes, uint32_t *k
 	return ilp_box_sift(sieve->model, sieve->box, cost, sieve->rows, types, ntypes, sieve->cand, kept);
 }
 
-/* What the rounds leave. */
+/* The state after the rounds. */
 typedef struct Priced
 {
 	KanonInstances instances;
@@ -92,7 +92,7 @@ priced_free(KanonEnv *env, Priced *priced)
 	ilp_box_free(env, &priced->box);
 }
 
-/* What a row of each type costs in a release, on average. */
+/* The cost of a row of each type in a release, on average. */
 static void
 set_prices(const KanonProblem *problem, const KanonInstances *grid, const KanonRelease *release, double *y)
 {

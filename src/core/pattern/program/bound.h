@@ -26,7 +26,10 @@ typedef struct IlpPrices
 extern KanonStatus ilp_lagrange(const IlpModel *model, double upper, int64_t steps, IlpPrices *prices,
 								KanonPace *pace);
 
-/* What steps are scaled by at first where they go on from prices in a box around them: those were good already. */
+/*
+ * The scale of the first steps where they go on from prices in a box around them: those were good
+ * already.
+ */
 extern double ilp_steps_on(const IlpPrices *prices);
 extern void ilp_prices_free(KanonEnv *env, IlpPrices *prices);
 
@@ -209,7 +212,7 @@ typedef struct IlpResult
 } IlpResult;
 
 /*
- * What the exact and the anytime solver begin with, for who calls both: all closed
+ * The beginning of the exact and the anytime solver, for callers of both: all closed
  * instances (start NULL: they are not there, all but the grid) and greedy's release.
  */
 typedef struct IlpStart

@@ -6,8 +6,8 @@
  *   - g_f(y) >= g_f(high), so that f adds nothing to L where that is not negative;
  *   - a row of type i that is not above w_f is in f only among its k dearest
  *     rows, which it is not when k rows of f have low_j > high_i.
- * What remains has exactly the L of the whole at all prices in the box, and is a
- * small part of it.
+ * The rest has exactly the L of the whole at all prices in the box, and is a small
+ * part of it.
  */
 #include <math.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 
 #ifdef HAVE_GLPK
 
-/* What GLPK takes for a pair: measured, on the safe side. */
+/* The memory that GLPK takes for a pair: measured, on the safe side. */
 #define PAIR_BYTES ((size_t) 1000)
 
 /* Rows of a type that classes in groups bear without scaling. */
@@ -213,7 +213,7 @@ solve_root(IlpRun *run)
 	return run->status;
 }
 
-/* What runs inside the frame of the jump: calls to GLPK only. */
+/* The code inside the frame of the jump: calls to GLPK only. */
 static KanonStatus
 solve(void *arg)
 {

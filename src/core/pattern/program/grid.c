@@ -8,7 +8,7 @@
 #include "util/scratch.h"
 #include "util/sort.h"
 
-/* What sums of the cost of all rows may lose, as a part of what all rows cost at most. */
+/* The loss that sums of the cost of all rows may have, as a part of the most that all rows cost. */
 #define ROUNDING 1e-15
 
 /* The smallest weight, as a part of the largest, that GLPK's tolerance for prices (1e-7 of these) leaves in sight. */

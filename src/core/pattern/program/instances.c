@@ -1,15 +1,14 @@
 /*
  * instances.c: enumeration of live closed instances.
  *
- * With every combination allowed, the closed live instances are the closed
- * frequent itemsets of the table (an item: a column's value, a level's, too, as
- * what rows agree in they do on every level above; support: rows), enumerated by prefix-preserving closure extension: T. Uno, M. Kiyomi,
- * H. Arimura, "LCM ver. 2", FIMI 2004.  Each comes up once, none is stored to
- * find doubles.  Rules say which closed sets there are: columns that rules keep or
- * suppress together count as one (a unit), and one that another needs comes
- * after it, so that whatever begins a closed set, in that order, keeps what
- * it needs.  What was passed over stays suppressed: where rules forbid that,
- * the search ends.  For a list or few patterns every one is grouped by hashing.
+ * With every combination allowed, the closed live instances are the closed frequent itemsets of the
+ * table (an item: a column's value, a level's, too, as what rows agree in they do on every level
+ * above; support: rows), enumerated by prefix-preserving closure extension: T. Uno, M. Kiyomi, H.
+ * Arimura, "LCM ver. 2", FIMI 2004.  Each comes up once, none is stored to find doubles.  Rules say
+ * which closed sets there are: columns that rules keep or suppress together count as one (a unit),
+ * and one that another needs comes after it, so that whatever begins a closed set, in that order,
+ * keeps what it needs.  Columns that were passed over stay suppressed: where rules forbid that, the
+ * search ends.  For a list or few patterns every one is grouped by hashing.
  */
 #include <math.h>
 #include <string.h>
@@ -38,7 +37,7 @@ typedef struct Unit
 	uint32_t distinct;
 } Unit;
 
-/* What both enumerations share. */
+/* The state that both enumerations share. */
 typedef struct Builder
 {
 	const KanonProblem *problem;

@@ -13,7 +13,7 @@
 /* Classes of which one is closed when too few rows are left over. */
 #define CLOSED 16
 
-/* What a release has none of, such as classes where all rows are dropped, need not be there. */
+/* An array that a release does not need, such as classes where all rows are dropped, need not be there. */
 static void *
 copy(KanonScratch *scratch, const void *from, size_t n, size_t size)
 {
@@ -24,7 +24,7 @@ copy(KanonScratch *scratch, const void *from, size_t n, size_t size)
 	return to;
 }
 
-/* What greedy leaves: classes and flows. */
+/* Greedy's result: classes and flows. */
 static KanonStatus
 copy_result(const KanonProblem *problem, const IlpResult *from, IlpResult *result)
 {

@@ -65,8 +65,8 @@ extern KanonStatus kanon_instances_build(const KanonProblem *problem, KanonInsta
 										 size_t max_pairs, KanonPace *pace, KanonInstances *out);
 
 /*
- * What of an instance is wanted: writes the row types and returns their number
- * (0: nothing).
+ * The row types of an instance that are wanted: writes the row types and returns their
+ * number (0: nothing).
  */
 typedef uint32_t (*KanonSieve)(void *arg, double cost, const uint32_t *types, uint32_t ntypes,
 							   uint32_t *kept);
@@ -140,8 +140,8 @@ typedef struct IlpModel
 	uint32_t nvalues;
 
 	/*
-	 * Of the instances f with group[f] == j at most limit[j] are open (pattern clustering): for the
-	 * same bound.  group NULL: as many as there are.
+	 * At most limit[j] of the instances f with group[f] == j are open (pattern clustering): for the
+	 * same bound. group NULL: as many as there are.
 	 */
 	const uint32_t *group;
 	const uint32_t *limit; /* [ngroups] */

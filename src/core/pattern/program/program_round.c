@@ -1,10 +1,10 @@
 /*
  * program_round.c: from a solution of the linear relaxation to one of the model.
  *
- * Which instances are open is all that there is to decide: the rows follow, as a
- * flow of least cost.  What the relaxation opens in part is opened in the order
- * of these parts, as far as all of it can be filled.  What can be filled together
- * can be without some of it, too, so bisection finds how far that is.
+ * Which instances are open is all that there is to decide: the rows follow, as a flow
+ * of least cost.  Instances that the relaxation opens in part are opened in the order
+ * of these parts, as far as all of them can be filled.  If some can be filled
+ * together, so can fewer of them.  So bisection finds how far that is.
  */
 #include <math.h>
 

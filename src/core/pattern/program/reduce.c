@@ -89,9 +89,9 @@ has_type(const IlpModel *model, uint32_t f, uint32_t i)
 }
 
 /*
- * f lies within g, which costs no more: a class of f can be shown as g (or join
- * the class of g).  Of two equal ones the first stays.  Only the options of
- * f's type with the fewest need to be looked at.
+ * f lies within g, which costs no more: a class of f can be shown as g (or join the
+ * class of g).  If both are equal, the first stays.  Only the options of f's type with
+ * the fewest need to be looked at.
  */
 static bool
 is_dominated(const IlpModel *model, uint32_t f, const bool *dead, KanonPace *pace)

@@ -9,12 +9,12 @@
  * is a lower bound whatever y, nu, T and F are; each instance may even be in F or not as
  * suits the bound.
  *
- * Cuts are found for a solution of the relaxation, which subgradient steps do not give:
- * the volume algorithm does, whose steps go along the average of what the subproblems
- * choose (F. Barahona, R. Anbil, "The volume algorithm: producing primal solutions with a
- * subgradient method", Math. Program. 87, 2000).  What it violates is priced from there
- * on: relax and cut (A. Lucena, "Non delayed relax-and-cut algorithms", Ann. Oper. Res.
- * 140, 2005).  All on what matters around the prices (box.c); what counts is L of the whole.
+ * Cuts are found for a solution of the relaxation, which subgradient steps do not give: the
+ * volume algorithm does, whose steps go along the average of what the subproblems choose (F.
+ * Barahona, R. Anbil, "The volume algorithm: producing primal solutions with a subgradient
+ * method", Math.  Program. 87, 2000).  The cuts that it violates are priced from there on:
+ * relax and cut (A. Lucena, "Non delayed relax-and-cut algorithms", Ann.  Oper.  Res. 140,
+ * 2005).  All on what matters around the prices (box.c); what counts is L of the whole.
  */
 #include <math.h>
 #include <string.h>

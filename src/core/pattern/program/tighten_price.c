@@ -10,7 +10,7 @@
 #define ACTIVE 3
 #define BINS 256
 
-/* What cuts ask of an instance to open; its candidates get what its rows are worth in it. */
+/* The price that cuts ask of an instance to open; its candidates get what its rows are worth in it. */
 static double
 charge(Tight *t, const IlpModel *model, uint32_t f, const double *y, const uint32_t *cuts, size_t ncuts)
 {
@@ -140,7 +140,7 @@ note_open(Tight *t, uint32_t f, const uint32_t *cuts, size_t ncuts)
 	}
 }
 
-/* What L has beside the instances, at the prices at hand. */
+/* The part of L beside the instances, at the prices at hand. */
 static double
 fixed_part(const Tight *t, const double *y)
 {

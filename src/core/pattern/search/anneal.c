@@ -154,8 +154,8 @@ typedef struct Cooling
 } Cooling;
 
 /*
- * What a move may reasonably lose grows with the rows it moves, thus with k, but
- * less than k, as rows in large classes have more choice.
+ * The loss that a move may reasonably make grows with the rows it moves, thus with k,
+ * but less than k, as rows in large classes have more choice.
  */
 static void
 start_cooling(const Search *s, bool warm, Cooling *c)

@@ -92,7 +92,7 @@ component_of(Search *s, uint32_t u)
 	return binds(s, s->unit[u].in) ? component(s, s->unit[u].in) : NONE;
 }
 
-/* What a unit gains by being where it is now. */
+/* The gain of a unit by its present place. */
 static double
 unit_gain(const Search *s, uint32_t u)
 {

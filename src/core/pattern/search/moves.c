@@ -173,7 +173,7 @@ fill(Search *s, uint32_t f, bool *ok)
 	return fill_rows(s, f, ok) && (s->problem == NULL || search_complete(s, f, ok));
 }
 
-/* What rows to spare would cost f, `need` of them; INFINITY: there are not enough. */
+/* The cost of `need` spare rows for f; INFINITY: there are not enough. */
 static double
 spare_loss(Search *s, uint32_t f, int64_t need, double limit)
 {

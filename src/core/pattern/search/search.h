@@ -94,8 +94,8 @@ typedef struct Search
 	uint64_t *
 		open; /* [nf] bits, all of which the processor's cache has: load is k or more, and it is not hidden */
 	/*
-	 * Of a large table rows of types that have more than others can make use of rest in their
-	 * cheapest instance, and are no units.
+	 * In a large table, rows of types that have more than others can make use of rest in
+	 * their cheapest instance, and are no units.
 	 */
 	bool large;
 	bool rests;
@@ -285,8 +285,8 @@ extern void search_cross(Search *s);
 
 /*
  * Sorts the units of f by their class (SearchInstance.chain and count, s->touched), those
- * at their fallback into s->loose, and stamps f's types.  Of a large instance
- * only a stretch from a random place is looked at.
+ * at their fallback into s->loose, and stamps f's types.  In a large instance only a
+ * stretch from a random place is looked at.
  */
 extern void search_scan(Search *s, uint32_t f);
 
@@ -304,8 +304,8 @@ extern bool search_try(Search *s, double *delta);
 /* anneal.c */
 
 /*
- * Annealing from hot to cold, or, from a good start, from warm; stops at the
- * target.  Of the time left it takes a share at most.  The best solution is in s->best.
+ * Annealing from hot to cold, or, from a good start, from warm; stops at the target.
+ * It takes at most a share of the time left.  The best solution is in s->best.
  */
 extern KanonStatus search_anneal(Search *s, double work, double time_share, bool warm, double target);
 

@@ -2,8 +2,8 @@
  * search_merged.c: several searches, and one among the instances that they have used.
  *
  * W. Cook, P. Seymour, "Tour merging via branch-decomposition", INFORMS J. Comput. 15,
- * 2003: good solutions that were found one without the other have most in common.  What
- * all of them use needs no search any more, and of what they do not there are few
+ * 2003: good solutions that were found one without the other have most in common.  The
+ * part that all of them use needs no search any more.  Where they differ there are few
  * good ways, from which the last search chooses with all its work.  A solution by itself
  * depends on its seed much more than on how long it took.
  */

@@ -1,11 +1,10 @@
 /*
  * search_ruled.c: ruin and recreate under rules beyond k: every class of every state keeps them.
  *
- * Moves know of k and of how many different values a class needs at least, if a rule says
- * that.  One after which a class that it has touched breaks a rule is not made, so a search
- * that begins with a release that keeps the rules ends with one.  What is
- * fully suppressed changes with almost every move and is looked at when a solution is
- * saved.
+ * Moves know of k and of how many different values a class needs at least, if a rule says that.
+ * One after which a class that it has touched breaks a rule is not made, so a search that begins
+ * with a release that keeps the rules ends with one.  The fully suppressed part changes with
+ * almost every move and is looked at when a solution is saved.
  */
 #include <math.h>
 #include <string.h>
@@ -382,7 +381,10 @@ number_used(const Search *s, uint32_t *number)
 	return n;
 }
 
-/* What the best solution costs: among very many rows the cost that moves add up has lost its last digits. */
+/*
+ * The cost of the best solution: among very many rows the cost that moves add up has lost its last
+ * digits.
+ */
 static double
 best_cost(const Search *s)
 {

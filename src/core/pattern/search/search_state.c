@@ -18,9 +18,9 @@
 #define LOOKS 64
 
 /*
- * A row's cost above its price is its share of the gap to the bound.  Of a large table those that pay so much
- * more (times Search.scale) are always tried, those that pay no more one time in ten: a search has not the time for
- * all, and of the moves that begin with these few gain.
+ * A row's cost above its price is its share of the gap to the bound.  In a large table those that
+ * pay so much more (times Search.scale) are always tried, those that pay no more one time in ten: a
+ * search has not the time for all, and of the moves that begin with these few gain.
  */
 #define DEAR 0.8
 #define CHEAP_TRIED 0.1
