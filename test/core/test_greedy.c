@@ -204,7 +204,7 @@ test_wide_tables(void **state)
 		cost[0] = report.cost;
 		work = work_of(&host);
 		assert_false(report.stopped);
-		/* 2^27 and 2^15 for each row type before, and less than that again for each batch */
+		/* 2^27 and 2^13 for each row type before, 2^15 for each that was taken then, and what near rows take */
 		assert_true(work < UINT64_C(2000000000));
 		assert_true(work > UINT64_C(100000000) || KANON_POLL_WORK < 1 << 18);
 		kanon_release_free(problem, &release);

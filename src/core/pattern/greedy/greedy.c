@@ -28,14 +28,10 @@
 #define GREEDY_STORE_WORDS ((size_t) 1 << 22)
 #endif
 
-/*
- * Work of the search for all groups, and for each row type; of a bounded search for each row type and
- * batch.  One more such search of a batch, where the last one took one of so many rows.
- */
+/* Work of the search for all groups, for each row type, and for each that was taken. */
 #define EXACT_WORK ((uint64_t) 1 << 27)
-#define EXACT_TYPE_WORK ((uint64_t) 1 << 15)
-#define WIDE_WORK ((uint64_t) 1 << 15)
-#define AGAIN 8
+#define EXACT_TYPE_WORK ((uint64_t) 1 << 13)
+#define EXACT_TAKEN_WORK ((uint64_t) 1 << 15)
 
 /* The rest of a release takes, for each row type and column, so many seconds once time is up; so much work. */
 #define FINISH_TIME 1e-7
@@ -109,13 +105,43 @@ count_present(Greedy *greedy, const GreedyPattern *pattern)
 	return kanon_presence_count(greedy->presence, pattern->pattern, n);
 }
 
+KanonStatus
+greedy_take(Greedy *greedy, KanonPattern pattern, uint32_t *types, uint32_t ntypes)
+{
+	KanonStatus status = KANON_OK;
+
+	if (greedy->presence != NULL)
+	{
+		kanon_presence_types(greedy->presence)[0] = types[0];
+		status = kanon_presence_count(greedy->presence, pattern, 1);
+	}
+	return status == KANON_OK ? take_group(greedy, pattern, 0, types, ntypes) : status;
+}
+
+KanonStatus
+greedy_list_left(Greedy *greedy)
+{
+	uint32_t n = 0;
+
+	for (uint32_t type = 0; type < greedy->problem->ntypes; type++)
+	{
+		if (kanon_stop(&greedy->pace, 1))
+			return KANON_CANCELLED;
+		if (greedy->class_[type] == GREEDY_NOBODY)
+			greedy->left[n++] = type;
+	}
+	greedy->nleft = n;
+	greedy->pace.rows_left = greedy->rows_left;
+	greedy->pace.share = 1 - (double) greedy->rows_left / (double) greedy->rows;
+	return KANON_OK;
+}
+
 /* Goes through the candidates of a batch; then lists the row types still left. */
 static KanonStatus
 take_batch(Greedy *greedy)
 {
 	GreedyStore *store = &greedy->store;
 	KanonStatus status = greedy_store_sort(store);
-	uint32_t n = 0;
 
 	for (uint32_t p = 0; p < store->npatterns && status == KANON_OK; p++)
 	{
@@ -134,22 +160,11 @@ take_batch(Greedy *greedy)
 		}
 	}
 	greedy_store_clear(store);
-	for (uint32_t type = 0; type < greedy->problem->ntypes; type++)
-	{
-		if (kanon_stop(&greedy->pace, 1))
-			return KANON_CANCELLED;
-		if (greedy->class_[type] == GREEDY_NOBODY)
-			greedy->left[n++] = type;
-	}
-	greedy->nleft = n;
-	greedy->pace.rows_left = greedy->rows_left;
-	greedy->pace.share = 1 - (double) greedy->rows_left / (double) greedy->rows;
-	return status;
+	return status == KANON_OK ? greedy_list_left(greedy) : status;
 }
 
-/* Are the rows that are left no class, and no part of them? */
-static bool
-is_over(const Greedy *greedy)
+bool
+greedy_is_over(const Greedy *greedy)
 {
 	const KanonProblem *problem = greedy->problem;
 
@@ -183,65 +198,6 @@ search_batch(Greedy *greedy, GreedyRange *range)
 	return status == KANON_OK && over ? KANON_TOO_LARGE : status;
 }
 
-/*
- * The batches from one on, when a search for all groups is too long or time is up.  A look that takes
- * many rows is repeated, since groups that overlap were found; those that took none make steps longer.
- * When time is up, one of all patterns is taken that does as little as can be.
- */
-static KanonStatus
-run_bounded(Greedy *greedy, int batch)
-{
-	GreedySearch *search = &greedy->search;
-	int last = greedy->nbounds - 1;
-	int skip = 0;
-
-	greedy->unsure = batch == 0;
-	search->bounded = true;
-	search->share = WIDE_WORK;
-	while (!is_over(greedy))
-	{
-		GreedyRange range = {.list = greedy->patterns, .nlist = greedy->npatterns};
-		int64_t taken = greedy->rows_left;
-		KanonStatus status;
-
-		if (greedy->pace.late)
-		{
-			search->hurried = true;
-			greedy->pace.late = false;
-			greedy->pace.deadline = greedy->end;
-			greedy->report->stopped = true;
-			greedy->unsure = true;
-			batch = last;
-		}
-		set_high(greedy, batch, &range);
-		status = greedy_search_range(search, greedy->left, greedy->nleft, &range);
-		if (status == KANON_TOO_LARGE && !search->hurried)
-			greedy_store_clear(&greedy->store);
-		if (status == KANON_OK || status == KANON_TOO_LARGE)
-		{
-			bool over = status == KANON_TOO_LARGE && search->hurried;
-
-			status = take_batch(greedy);
-			if (over)
-				return status;
-		}
-		if (status != KANON_OK)
-			return status;
-		if (greedy->pace.late)
-			continue;
-		taken -= greedy->rows_left;
-		if (taken > 0 && (range.has_upto || batch == last || taken * AGAIN >= greedy->rows_left))
-			continue;
-		if (batch == last)
-			break;
-		skip = taken > 0 ? 0 : skip + 1;
-		batch += skip > 1 ? skip : 1;
-		if (batch > last)
-			batch = last;
-	}
-	return KANON_OK;
-}
-
 /* All batches of every combination, or of a rule set. */
 static KanonStatus
 run_rules(Greedy *greedy)
@@ -255,13 +211,18 @@ run_rules(Greedy *greedy)
 	{
 		bool more = true;
 
-		while (more && status == KANON_OK && !is_over(greedy))
+		while (more && status == KANON_OK && !greedy_is_over(greedy))
 		{
 			set_high(greedy, b, &range);
 			range.has_upto = false;
+			greedy->search.most = EXACT_WORK + EXACT_TYPE_WORK * greedy->problem->ntypes +
+								  EXACT_TAKEN_WORK * (greedy->problem->ntypes - greedy->nleft);
 			status = search_batch(greedy, &range);
 			if (status == KANON_TOO_LARGE)
-				return run_bounded(greedy, b);
+			{
+				greedy->unsure = b == 0;
+				return greedy_wide(greedy);
+			}
 			more = range.has_upto;
 			range.has_after = range.has_upto;
 			range.after = range.upto;
@@ -284,7 +245,7 @@ run_list(Greedy *greedy)
 	/* the last one is the all-suppressed one */
 	if (status == KANON_OK)
 		greedy->npatterns--;
-	while (status == KANON_OK && from < greedy->npatterns && !is_over(greedy))
+	while (status == KANON_OK && from < greedy->npatterns && !greedy_is_over(greedy))
 	{
 		GreedyRange range = {.list = greedy->patterns + from};
 		size_t to = from;
@@ -302,8 +263,8 @@ run_list(Greedy *greedy)
 		status = search_batch(greedy, &range);
 		if (status == KANON_TOO_LARGE)
 		{
-			greedy->bound[greedy->nbounds++] = INT64_MAX;
-			return run_bounded(greedy, 0);
+			greedy->unsure = true;
+			return greedy_wide(greedy);
 		}
 		if (range.has_upto)
 			while (!kanon_same(greedy->patterns[from], range.upto))
@@ -417,10 +378,7 @@ start(Greedy *greedy, GreedyTies ties)
 	greedy->nleft = problem->ntypes;
 	greedy->rows_left = greedy->rows;
 	greedy->pace.rows_left = greedy->rows;
-	status = greedy_search_open(greedy->index, &greedy->pace, &greedy->store, &greedy->search);
-	greedy->search.most =
-		(uint64_t) kanon_worked(&greedy->pace) + EXACT_WORK + EXACT_TYPE_WORK * problem->ntypes;
-	return status;
+	return greedy_search_open(greedy->index, &greedy->pace, &greedy->store, &greedy->search);
 }
 
 /*

@@ -1,7 +1,7 @@
 /*
  * greedy.h: what the greedy solver's files share: greedy.c (batches, classes),
  * greedy_search.c (the groups of a batch, as lists), greedy_block.c
- * and greedy_refine.c (the same as blocks or partitions), greedy_wide.c (where these are too
+ * and greedy_refine.c (the same as blocks or partitions), greedy_wide.c (near rows, where groups are too
  * many), greedy_store.c (what was found), greedy_release.c (what was taken), greedy_orders.c
  * (orders of equally costly patterns).
  */
@@ -82,7 +82,6 @@ typedef struct GreedyState
 	KanonPattern refined; /* of stay: the group has one value there */
 	int64_t cost;         /* fixed point, of go */
 	int64_t kept;         /* of stay */
-	uint64_t until;       /* bounded: kanon_worked at which its groups are to be found */
 	size_t npool;         /* the listed patterns that fit are pool[0 .. npool) */
 } GreedyState;
 
@@ -176,17 +175,6 @@ typedef struct GreedyRefine
 	KanonPattern gathered;             /* columns whose codes are there */
 } GreedyRefine;
 
-/* The memory of greedy_wide.c, for as many row types as a search has at most. */
-typedef struct GreedyWide
-{
-	uint32_t *order;   /* rows in the order of what they show */
-	uint32_t *scratch; /* for sorts */
-	uint32_t *near;    /* rows that may join a seed, */
-	uint64_t *differ;  /* and where they differ from it: as many words as its bytes take */
-	bool *taken;
-	size_t room; /* of near, differ and taken: rows of a piece */
-} GreedyWide;
-
 /* A search for groups; greedy_search.c says how. */
 typedef struct GreedySearch
 {
@@ -207,10 +195,6 @@ typedef struct GreedySearch
 
 	/* a search of all groups that has done so much work (kanon_worked) ends as KANON_TOO_LARGE */
 	uint64_t most;
-	bool bounded;   /* not all groups are searched (greedy_wide.c), */
-	uint64_t share; /* with so much work for a row type, */
-	bool hurried;   /* or as little as can be: time is up */
-	GreedyWide wide;
 
 	/* the block */
 	int ncolumns;
@@ -338,25 +322,6 @@ extern bool greedy_enough(GreedySearch *search, uint64_t work);
 /* Searches a group, with at least k rows, given as a list of types. */
 extern void greedy_search_list(GreedySearch *search, uint32_t *types, uint32_t n, GreedyState state);
 
-/* greedy_wide.c */
-
-/* Work that is left for a group's search. */
-extern uint64_t greedy_wide_left(const GreedySearch *search, const GreedyState *state);
-
-/* Part of its work, n of the rest that are not searched yet, for one of its groups. */
-extern void greedy_wide_part(const GreedySearch *search, const GreedyState *state, uint64_t n, uint64_t rest,
-							 GreedyState *part);
-
-/* A block's rows: is so much work too little to decide on another column, or are they few enough? */
-extern bool greedy_wide_last(const GreedySearch *search, uint32_t n, const GreedyState *state);
-
-/* Then: groups of near rows, in each row at most one. */
-extern void greedy_wide_rows(GreedySearch *search, char *rows, uint32_t n, const GreedyState *state);
-
-/* The same of a list: true if that was done. */
-extern bool greedy_wide_list(GreedySearch *search, uint32_t *types, uint32_t n, const GreedyState *state);
-extern void greedy_wide_free(GreedySearch *search);
-
 /* greedy_refine.c */
 
 /* Is refinement the better way for this group? */
@@ -380,8 +345,20 @@ extern bool greedy_block_root(GreedySearch *search, const uint32_t *types, uint3
 /* Searches the block's n row types, which have at least k rows. */
 extern void greedy_block_search(GreedySearch *search, uint32_t n, const GreedyState *state);
 
+/* greedy_wide.c: classes of near rows, of what is left, until no more are found or time is up. */
+extern KanonStatus greedy_wide(Greedy *greedy);
+
+/* greedy.c: a group becomes a class, if it may. */
+extern KanonStatus greedy_take(Greedy *greedy, KanonPattern pattern, uint32_t *types, uint32_t ntypes);
+
+/* Lists the row types still left, ascending. */
+extern KanonStatus greedy_list_left(Greedy *greedy);
+
+/* Are the rows that are left no class, and no part of them? */
+extern bool greedy_is_over(const Greedy *greedy);
+
 /*
- * greedy.c: Algorithm 1 alone.  KANON_REST_FORBIDDEN where rules beyond k do not let what is left be published as
+ * Algorithm 1 alone.  KANON_REST_FORBIDDEN where rules beyond k do not let what is left be published as
  * residual says (FILL: or be filled).  Its work is added to `work`.
  */
 extern KanonStatus greedy_run(const KanonProblem *problem, GreedyTies ties, uint64_t *work,

@@ -303,16 +303,14 @@ search_values(GreedySearch *search, int depth, char *rows, uint32_t n, int j, co
 
 	while (from < sum && search->status == KANON_OK)
 	{
-		GreedyState part = *state;
 		uint8_t v = greedy_bytes(greedy_row(search, parts, from))[j];
 		uint64_t weight = greedy_row(search, parts, from)->rows;
 		uint32_t to = from + 1;
 
 		for (; to < sum && greedy_bytes(greedy_row(search, parts, to))[j] == v; to++)
 			weight += greedy_row(search, parts, to)->rows;
-		greedy_wide_part(search, state, to - from, sum - from, &part);
 		if (weight >= (uint64_t) search->problem->k)
-			search_block(search, depth + 1, parts + from * search->stride, to - from, part);
+			search_block(search, depth + 1, parts + from * search->stride, to - from, *state);
 		from = to;
 	}
 }
@@ -394,13 +392,7 @@ search_block(GreedySearch *search, int depth, char *rows, uint32_t n, GreedyStat
 				store_rows(search, rows, n, &state);
 			return;
 		}
-		if (greedy_wide_last(search, n, &state))
-		{
-			greedy_wide_rows(search, rows, n, &state);
-			return;
-		}
 		keep = state;
-		greedy_wide_part(search, &state, 1, 2, &keep);
 		if (greedy_decide(search, &keep, KANON_NONE, kanon_only(c)))
 		{
 			greedy_refined(search, &keep, c);

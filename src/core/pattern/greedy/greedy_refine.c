@@ -329,7 +329,7 @@ greedy_refine_fits(const GreedySearch *search, uint32_t n, const GreedyState *st
 	KanonPattern open = kanon_minus(kanon_minus(search->index->all, state->refined), state->go);
 	int qis = 0;
 
-	if (search->bounded || n < GREEDY_REFINE_LEAST || n > GREEDY_BLOCK_ROWS || search->problem->k < 1 ||
+	if (n < GREEDY_REFINE_LEAST || n > GREEDY_BLOCK_ROWS || search->problem->k < 1 ||
 		search->problem->k > GREEDY_BLOCK_K)
 		return false;
 	/* levels of one quasi-identifier follow from one another */

@@ -242,7 +242,7 @@ greedy_enough(GreedySearch *search, uint64_t work)
 {
 	if (kanon_stop(search->pace, work))
 		search->status = KANON_CANCELLED;
-	else if (search->pace->late || (!search->bounded && (uint64_t) kanon_worked(search->pace) > search->most))
+	else if (search->pace->late || (uint64_t) kanon_worked(search->pace) > search->most)
 		search->status = KANON_TOO_LARGE;
 	return search->status != KANON_OK;
 }
@@ -317,12 +317,7 @@ split_types(GreedySearch *search, uint32_t *types, uint32_t n, int c, int shift,
 		if (shift > 0)
 			split_types(search, types + from, end - from, c, shift - 8, state);
 		else
-		{
-			GreedyState part = *state;
-
-			greedy_wide_part(search, state, end - from, sum - from, &part);
-			greedy_search_list(search, types + from, end - from, part);
-		}
+			greedy_search_list(search, types + from, end - from, *state);
 		from = end;
 	}
 }
@@ -355,10 +350,7 @@ greedy_search_list(GreedySearch *search, uint32_t *types, uint32_t n, GreedyStat
 				memcpy(copy, types, n * sizeof(uint32_t));
 			return;
 		}
-		if (greedy_wide_list(search, types, n, &state))
-			return;
 		keep = state;
-		greedy_wide_part(search, &state, 1, 2, &keep);
 		if (greedy_decide(search, &keep, KANON_NONE, kanon_only(c)))
 		{
 			greedy_refined(search, &keep, c);
@@ -449,7 +441,6 @@ greedy_search_close(GreedySearch *search)
 		kanon_free(search->env, search->level[d].count);
 	}
 	greedy_refine_free(search);
-	greedy_wide_free(search);
 	kanon_free(search->env, search->pool);
 	kanon_free(search->env, search->spare);
 	kanon_free(search->env, search->root);
@@ -522,7 +513,6 @@ greedy_search_range(GreedySearch *search, uint32_t *types, uint32_t ntypes, Gree
 
 	search->range = range;
 	search->status = KANON_OK;
-	state.until = (uint64_t) kanon_worked(search->pace) + search->share * ntypes;
 	if (range->list != NULL)
 	{
 		if (range->nlist > search->pool_room)

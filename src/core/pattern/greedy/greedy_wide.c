@@ -1,360 +1,392 @@
 /*
- * greedy_wide.c: groups of so many columns that not all of them can be looked at.
+ * greedy_wide.c: tables of so many columns that not all of their groups can be looked at.
  *
- * With dozens of columns a batch has more groups of k rows than there is time for.
- * From there on a search has so much work for each row type and batch, and divides it
- * among the decisions on a column: half of it where the column stays, what is left
- * where it goes.  A group with none left is not decided further: its rows are put into
- * the order of what they show and cut into pieces, and in these each row that is in no
- * group yet looks for the nearest others.  A row at a time joins, that which differs in
- * least beyond the columns in which the group differs already, until there are k; then
- * all that fit.  That is the order in which Algorithm 1 takes groups, the cheap ones
- * first, of those that were found.
+ * With dozens of columns a batch has more groups of k rows than there is time for.  From
+ * there on each row that is left looks for its nearest rows.  A row at a time joins, that
+ * which differs in least beyond the columns in which the group differs already, until
+ * there are k; then all that fit.  The cheapest group becomes a class, and so on, which is
+ * the order in which Algorithm 1 takes groups.  A group only becomes dearer while others
+ * take rows, so a queue orders rows by the cost of the group that each found last, and the
+ * row on top looks again.
+ *
+ * All rows are compared with all, so large tables are put into the order of what they show and
+ * cut into pieces: the work is bounded, and the same in every run.
  */
 #include <string.h>
 
 #include "pattern/greedy/greedy.h"
-#include "util/sort.h"
+#include "privacy/rules.h"
+#include "util/heap.h"
+#include "util/vectors.h"
 
-/* Rows of a piece at least, and for each of k. */
-#define PIECE_ROWS 64
-#define PIECE_K 4
+/* Cells that are compared while each row looks once; rows of a piece at least, and when time is up. */
+#define CELLS ((uint64_t) 1 << 36)
+#define PIECE_ROWS 256
+#define HURRIED_ROWS 64
 
-/* So many of its rows, one after the other, find no group: the others are not asked. */
-#define PIECE_FAILS 16
+/* A group is made of its nearest rows: so many, and more for each of k.  Without success it takes a multiple. */
+#define NEAREST 64
+#define NEAREST_K 2
+#define FARTHER 4
+#define TIES 2
 
-/* Times the work of a look at a group, in which its rows may look for others. */
-#define LOOKS 6
+/* Rows whose cells lie together.  Differences count as bytes. */
+#define LANE 32
+#define DISTANCES 256
 
-/* Eight bytes of a row at once: the highest bit of each that differs. */
+/* Eight bytes at once: the highest bit of each. */
 #define HIGH UINT64_C(0x8080808080808080)
 
-uint64_t
-greedy_wide_left(const GreedySearch *search, const GreedyState *state)
-{
-	uint64_t worked = (uint64_t) kanon_worked(search->pace);
+typedef uint8_t Lane __attribute__((vector_size(LANE)));
 
-	return search->hurried || state->until < worked ? 0 : state->until - worked;
+/* A piece of the rows that are left.  Rows of it that are taken leave it when there are many. */
+typedef struct Piece
+{
+	Greedy *greedy;
+	KanonScratch scratch;
+	const uint32_t *types; /* all of them */
+	uint32_t *row;         /* [n] of types: those still here */
+	uint32_t n;
+	uint32_t taken;      /* of n */
+	Lane *cell;          /* by LANE rows and then by column: what a row shows there, as a byte */
+	Lane *distance;      /* of all rows */
+	uint8_t *bytes;      /* the same by row, */
+	size_t stride;       /* so many each */
+	KanonPattern hashed; /* columns of more values than bytes */
+	uint8_t weight[KANON_MAX_COLUMNS];
+	uint32_t *near; /* types: the nearest, */
+	KanonPattern *differ;
+	int64_t *more; /* what each costs beyond the group, */
+	uint32_t *group;
+	uint32_t ngroup;
+	KanonPattern go; /* and its pattern */
+	KanonHeap queue;
+} Piece;
+
+/* ---- which rows are near ---- */
+
+static uint8_t
+byte_of(const KanonColumn *column, uint32_t code)
+{
+	return (uint8_t) (column->distinct <= DISTANCES ? code : code * UINT32_C(2654435769) >> 24);
 }
 
-void
-greedy_wide_part(const GreedySearch *search, const GreedyState *state, uint64_t n, uint64_t rest,
-				 GreedyState *part)
+/* The weights of the columns as bytes, whose sum is a byte, too. */
+static void
+weigh(Piece *piece)
 {
-	uint64_t left;
+	const KanonMaskIndex *index = piece->greedy->index;
+	int n = index->problem->ncolumns;
+	int least = n <= DISTANCES / 2 ? 1 : 0;
+	int64_t total = kanon_fixed_cost(index, index->all);
 
-	if (!search->bounded)
-		return;
-	left = greedy_wide_left(search, state);
-	part->until = (uint64_t) kanon_worked(search->pace) +
-				  (n == rest ? left : (uint64_t) ((double) left * (double) n / (double) rest));
+	for (int c = 0; c < n; c++)
+	{
+		if (index->problem->columns[c].distinct > DISTANCES)
+			kanon_add(&piece->hashed, c);
+		piece->weight[c] = (uint8_t) (kanon_has(index->go, c) || total == 0
+										  ? 0
+										  : least + (int) ((double) index->weight[c] / (double) total *
+														   (DISTANCES - 1 - least * n)));
+	}
 }
 
-static uint32_t
-piece_rows(const GreedySearch *search)
+/* The cells of the rows that are here. */
+static void
+fill_cells(Piece *piece)
 {
-	int64_t rows = PIECE_K * search->problem->k;
+	const KanonProblem *problem = piece->greedy->problem;
+	uint8_t *cell = (uint8_t *) piece->cell;
 
-	return rows < PIECE_ROWS ? PIECE_ROWS : rows > GREEDY_BLOCK_ROWS ? GREEDY_BLOCK_ROWS : (uint32_t) rows;
+	for (uint32_t i = 0; i < piece->n; i++)
+	{
+		uint8_t *to = cell + (size_t) (i / LANE) * LANE * (unsigned) problem->ncolumns + i % LANE;
+		uint8_t *own = piece->bytes + i * piece->stride;
+
+		for (int c = 0; c < problem->ncolumns; c++)
+			own[c] = to[c * LANE] =
+				byte_of(&problem->columns[c], problem->columns[c].code[piece->types[piece->row[i]]]);
+	}
+	piece->taken = 0;
 }
 
-bool
-greedy_wide_last(const GreedySearch *search, uint32_t n, const GreedyState *state)
+/* How far all rows are from one. */
+LONG_VECTORS static void
+measure(const Piece *piece, int ncolumns, const uint8_t *own)
 {
-	return search->bounded && (n <= piece_rows(search) ||
-							   greedy_wide_left(search, state) < LOOKS * (uint64_t) n * search->stride);
+	Lane value[KANON_MAX_COLUMNS];
+	Lane weight[KANON_MAX_COLUMNS];
+
+	for (int c = 0; c < ncolumns; c++)
+	{
+		value[c] = (Lane){0} + own[c];
+		weight[c] = (Lane){0} + piece->weight[c];
+	}
+	for (size_t l = 0; l * LANE < piece->n; l++)
+	{
+		const Lane *cell = piece->cell + l * (unsigned) ncolumns;
+		Lane sum = {0};
+
+		for (int c = 0; c < ncolumns; c++)
+			sum += (Lane) (cell[c] != value[c]) & weight[c];
+		piece->distance[l] = sum;
+	}
 }
 
-/* ---- near rows of a block ---- */
-
-/* A look for near rows. */
-typedef struct Near
+/* How many rows are within that distance, and some that are none. */
+LONG_VECTORS static uint32_t
+count_within(const Piece *piece, int limit)
 {
-	GreedySearch *search;
-	char *rows;
-	const GreedyState *state;
-	size_t words;                         /* of a row's bytes */
-	uint64_t open[KANON_MAX_COLUMNS / 8]; /* bytes of the columns that are not decided */
-	int64_t least;                        /* that one of these costs; */
-	bool alike;                           /* each costs that */
-	int64_t high;                         /* the most that a pattern may cost, fixed point */
-	int sorted[KANON_MAX_COLUMNS];        /* those bytes, in the order of the columns */
-	int nsorted;
-} Near;
+	Lane most = (Lane){0} + (uint8_t) limit;
+	uint32_t count = 0;
 
-static const uint64_t *
-words_of(const Near *near, uint32_t row)
-{
-	return (const uint64_t *) greedy_bytes(greedy_row(near->search, near->rows, row));
+	for (size_t l = 0; l * LANE < piece->n;)
+	{
+		Lane sum = {0};
+
+		for (int i = 0; i < DISTANCES - 1 && l * LANE < piece->n; i++, l++)
+			sum -= (Lane) (piece->distance[l] <= most);
+		for (int i = 0; i < LANE; i++)
+			count += sum[i];
+	}
+	return count;
 }
 
-static int
-compare_bytes(const void *a, const void *b, void *arg)
-{
-	const Near *near = arg;
-	const uint8_t *left = (const uint8_t *) words_of(near, *(const uint32_t *) a);
-	const uint8_t *right = (const uint8_t *) words_of(near, *(const uint32_t *) b);
-
-	for (int i = 0; i < near->nsorted; i++)
-		if (left[near->sorted[i]] != right[near->sorted[i]])
-			return left[near->sorted[i]] < right[near->sorted[i]] ? -1 : 1;
-	return 0;
-}
-
-/* The bytes of a word that are not 0: their highest bits. */
-static inline uint64_t
-not_zero(uint64_t word)
-{
-	return (((word & ~HIGH) + ~HIGH) | word) & HIGH;
-}
-
-/*
- * The cost of the columns whose bytes are set, beyond those set in others; if it is more
- * than `most`, at least more than that.
- */
-static int64_t
-cost_of(const Near *near, const uint64_t *bytes, const uint64_t *beyond, int64_t most)
-{
-	const GreedySearch *search = near->search;
-	uint64_t count = 0; /* byte by byte */
-	int64_t cost = 0;
-
-	for (size_t w = 0; w < near->words; w++)
-		count += (bytes[w] & ~beyond[w]) >> 7;
-	count = count * UINT64_C(0x0101010101010101) >> 56;
-	if (near->alike || (int64_t) count * near->least > most)
-		return (int64_t) count * near->least;
-	for (size_t w = 0; w < near->words; w++)
-		for (uint64_t word = bytes[w] & ~beyond[w]; word != 0; word &= word - 1)
-			cost += search->index->weight[search->column[w * 8 + (unsigned) __builtin_ctzll(word) / 8]];
-	return cost;
-}
-
+/* Where a row differs from another one. */
 static KanonPattern
-columns_of(const Near *near, const uint64_t *bytes)
+difference(const Piece *piece, uint32_t i, uint32_t type, const uint8_t *own, uint32_t own_type)
 {
-	KanonPattern columns = KANON_NONE;
+	const KanonColumn *columns = piece->greedy->problem->columns;
+	KanonPattern differ = KANON_NONE;
+	KanonPattern unsure;
 
-	for (size_t w = 0; w < near->words; w++)
-		for (uint64_t word = bytes[w]; word != 0; word &= word - 1)
-			kanon_add(&columns, near->search->column[w * 8 + (unsigned) __builtin_ctzll(word) / 8]);
-	return columns;
+	for (size_t w = 0; w < piece->stride / sizeof(uint64_t); w++)
+	{
+		uint64_t a, b;
+
+		memcpy(&a, own + w * sizeof(uint64_t), sizeof(a));
+		memcpy(&b, piece->bytes + i * piece->stride + w * sizeof(uint64_t), sizeof(b));
+		a ^= b;
+		/* the highest bit of each byte that differs; then one bit for each byte */
+		a = (((a & ~HIGH) + ~HIGH) | a) & HIGH;
+		differ.word[w / 8] |= ((a >> 7) * UINT64_C(0x0102040810204080) >> 56) << w % 8 * 8;
+	}
+	unsure = kanon_minus(piece->hashed, differ);
+	KANON_EACH (c, unsure)
+		if (columns[c].code[type] != columns[c].code[own_type])
+			kanon_add(&differ, c);
+	return differ;
 }
+
+/* Lists so many of the nearest rows, and some that are as near; their number. */
+static uint32_t
+find_near(Piece *piece, const uint8_t *own, uint32_t own_type, uint32_t most)
+{
+	const Greedy *greedy = piece->greedy;
+	uint32_t n = 0;
+	int limit = 0;
+
+	for (int step = DISTANCES / 2; step > 0; step /= 2)
+		if (count_within(piece, limit + step - 1) < most)
+			limit += step;
+	for (uint32_t from = 0; from < piece->n; from += LANE)
+	{
+		uint64_t some[LANE / sizeof(uint64_t)];
+		Lane within = (Lane) (piece->distance[from / LANE] <= (Lane){0} + (uint8_t) limit);
+
+		memcpy(some, &within, sizeof(some));
+		for (uint32_t w = 0; w < LANE / sizeof(uint64_t); w++)
+			for (uint64_t word = some[w] & HIGH; word != 0 && n < TIES * most; word &= word - 1)
+			{
+				uint32_t i = from + w * 8 + (uint32_t) __builtin_ctzll(word) / 8;
+				uint32_t type;
+
+				if (i >= piece->n)
+					return n;
+				type = piece->types[piece->row[i]];
+				if (greedy->class_[type] != GREEDY_NOBODY)
+					continue;
+				piece->differ[n] = difference(piece, i, type, own, own_type);
+				if (kanon_meet(piece->differ[n], greedy->index->stay))
+					continue;
+				piece->near[n++] = type;
+			}
+	}
+	return n;
+}
+
+/* ---- groups ---- */
 
 /* The least allowed pattern that suppresses these columns. */
 static KanonPattern
-cover(const GreedySearch *search, KanonPattern columns)
+cover(const Greedy *greedy, KanonPattern columns)
 {
-	const GreedyRange *range = search->range;
-
-	if (range->list == NULL)
-		return kanon_mask_cover(search->index, columns);
-	for (size_t i = 0; i < range->nlist; i++)
-		if (kanon_within(columns, range->list[i]))
-			return range->list[i];
-	return search->index->all;
+	if (greedy->patterns == NULL)
+		return kanon_mask_cover(greedy->index, columns);
+	for (size_t i = 0; i < greedy->npatterns; i++)
+		if (kanon_within(columns, greedy->patterns[i]))
+			return greedy->patterns[i];
+	return greedy->index->all;
 }
 
-/* The rows of the piece that may join the seed, and where they differ from it; their number of rows, at most k each. */
-static uint64_t
-find_near(const Near *near, const uint32_t *piece, uint32_t n, uint32_t seed, const uint64_t *go,
-		  int64_t most, uint32_t *count)
-{
-	GreedyWide *wide = &near->search->wide;
-	uint64_t looked = 0;
-	const uint64_t *own = words_of(near, piece[seed]);
-	uint64_t rows = 0;
-
-	*count = 0;
-	for (uint32_t i = 0; i < n; i++)
-	{
-		const uint64_t *other = words_of(near, piece[i]);
-		uint64_t *differ = wide->differ + *count * near->words;
-
-		if (wide->taken[i])
-			continue;
-		looked++;
-		for (size_t w = 0; w < near->words; w++)
-			differ[w] = not_zero(own[w] ^ other[w]) & near->open[w];
-		if (i != seed && cost_of(near, differ, go, most) > most)
-			continue;
-		wide->near[(*count)++] = i;
-		rows += greedy_row(near->search, near->rows, piece[i])->rows;
-	}
-	greedy_enough(near->search, looked * near->words * 2);
-	return rows;
-}
-
-/* The columns that go for the nearest k rows; false: they cost too much. */
+/* The rows among the nearest that differ in nothing else: are they a class? */
 static bool
-grow(const Near *near, const uint32_t *piece, uint32_t count, uint64_t *go, int64_t most)
+is_class(Piece *piece, uint32_t n)
 {
-	const GreedyWide *wide = &near->search->wide;
-	uint64_t k = (uint64_t) near->search->problem->k;
+	const KanonProblem *problem = piece->greedy->problem;
+	int64_t rows = 0;
 
-	for (;;)
-	{
-		const uint64_t *best = NULL;
-		int64_t least = INT64_MAX;
-		uint64_t rows = 0;
-
-		for (uint32_t i = 0; i < count; i++)
+	piece->ngroup = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (kanon_within(piece->differ[i], piece->go))
 		{
-			const uint64_t *differ = wide->differ + i * near->words;
-			int64_t more = cost_of(near, differ, go, most);
-			bool within = more == 0;
+			uint32_t type = piece->near[i];
 
-			/* (columns may cost nothing) */
-			for (size_t w = 0; w < near->words && within; w++)
-				within = (differ[w] & ~go[w]) == 0;
-			if (within)
-				rows += greedy_row(near->search, near->rows, piece[wide->near[i]])->rows;
-			else if (more < least)
-			{
-				least = more;
-				best = differ;
-			}
+			piece->group[piece->ngroup++] = type;
+			rows += problem->rows[type];
 		}
-		if (greedy_enough(near->search, count * near->words * 3))
-			return false;
-		if (rows >= k)
+	return rows >= piece->greedy->searched.k &&
+		   kanon_class_allowed(problem, piece->group, NULL, piece->ngroup, rows);
+}
+
+/* Lets the nearest of n rows join until they are a class; false: they are none. */
+static bool
+grow(Piece *piece, uint32_t n)
+{
+	const KanonMaskIndex *index = piece->greedy->index;
+	KanonPattern before = KANON_NONE;
+
+	piece->go = cover(piece->greedy, KANON_NONE);
+	for (uint32_t i = 0; i < n; i++)
+		piece->more[i] = kanon_fixed_cost(index, piece->differ[i]);
+	while (!kanon_same(piece->go, index->all))
+	{
+		KanonPattern added = kanon_minus(piece->go, before);
+		uint32_t best = n;
+
+		for (uint32_t i = 0; i < n; i++)
+		{
+			KanonPattern free = kanon_both(piece->differ[i], added);
+
+			KANON_EACH (c, free)
+				piece->more[i] -= index->weight[c];
+			if ((best == n || piece->more[i] < piece->more[best]) &&
+				!kanon_within(piece->differ[i], piece->go))
+				best = i;
+		}
+		if (is_class(piece, n))
 			return true;
-		if (best == NULL || least > most)
+		if (best == n)
 			return false;
-		most -= least;
-		for (size_t w = 0; w < near->words; w++)
-			go[w] |= best[w];
+		before = piece->go;
+		piece->go = cover(piece->greedy, kanon_union(piece->go, piece->differ[best]));
 	}
+	return false;
 }
 
-/* The seed's group becomes one that was found. */
-static void
-store_near(const Near *near, const uint32_t *piece, uint32_t count, const uint64_t *go)
+/* The group of a row: false if there is none. */
+static bool
+search_seed(Piece *piece, uint32_t seed, KanonStatus *status)
 {
-	GreedySearch *search = near->search;
-	GreedyWide *wide = &search->wide;
-	GreedyState found = *near->state;
+	Greedy *greedy = piece->greedy;
+	const KanonProblem *problem = greedy->problem;
+	int64_t k = greedy->searched.k < piece->n ? greedy->searched.k : piece->n;
+	uint32_t most = NEAREST + NEAREST_K * (uint32_t) k;
+	uint8_t own[KANON_MAX_COLUMNS] = {0};
+	bool found = false;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		own[c] = byte_of(&problem->columns[c], problem->columns[c].code[piece->types[seed]]);
+	measure(piece, problem->ncolumns, own);
+	for (bool more = true; more && !found && *status == KANON_OK && !greedy->pace.late; most *= FARTHER)
+	{
+		more = most < piece->n;
+		found = grow(piece, find_near(piece, own, piece->types[seed], more ? most : piece->n));
+		if (kanon_stop(&greedy->pace, (uint64_t) piece->n * (1 + (unsigned) problem->ncolumns / LANE) +
+										  16 * (uint64_t) most))
+			*status = KANON_CANCELLED;
+	}
+	greedy->search.nodes++;
+	return found;
+}
+
+/* ---- pieces ---- */
+
+/* Rows that were taken leave the piece. */
+static void
+compact(Piece *piece)
+{
 	uint32_t n = 0;
-	uint32_t *types;
 
-	found.go = cover(search, kanon_union(found.go, columns_of(near, go)));
-	found.cost = kanon_fixed_cost(search->index, found.go);
-	for (uint32_t i = 0; i < count; i++)
-		if (kanon_within(columns_of(near, wide->differ + i * near->words), found.go))
-			wide->near[n++] = wide->near[i];
-	types = greedy_found(search, &found, n);
-	if (types == NULL)
-		return;
-	for (uint32_t i = 0; i < n; i++)
-	{
-		types[i] = greedy_row(search, near->rows, piece[wide->near[i]])->type;
-		wide->taken[wide->near[i]] = true;
-	}
+	for (uint32_t i = 0; i < piece->n; i++)
+		if (piece->greedy->class_[piece->types[piece->row[i]]] == GREEDY_NOBODY)
+			piece->row[n++] = piece->row[i];
+	piece->n = n;
+	fill_cells(piece);
 }
 
-static void
-search_piece(Near *near, const uint32_t *piece, uint32_t n)
+/* Takes the cheapest group, again and again. */
+static KanonStatus
+take_groups(Piece *piece)
 {
-	GreedySearch *search = near->search;
-	uint64_t rows = 0;
+	Greedy *greedy = piece->greedy;
+	KanonStatus status = KANON_OK;
 
-	int failed = 0;
-
-	memset(search->wide.taken, 0, n * sizeof(bool));
-	for (uint32_t i = 0; i < n; i++)
-		rows += greedy_row(search, near->rows, piece[i])->rows;
-	for (uint32_t i = 0; i < n && rows >= (uint64_t) search->problem->k; i++)
+	for (uint32_t i = 0; i < piece->n && status == KANON_OK; i++)
+		if (!kanon_heap_add(&piece->scratch, &piece->queue, 0, i))
+			return KANON_NO_MEMORY;
+	while (piece->queue.n > 0 && status == KANON_OK && !greedy->pace.late)
 	{
-		const uint64_t *own = words_of(near, piece[i]);
-		uint64_t go[KANON_MAX_COLUMNS / 8];
-		static const uint64_t none[KANON_MAX_COLUMNS / 8];
-		int64_t most;
-		uint32_t count;
+		KanonKeyed top = kanon_heap_take(&piece->queue);
+		double cost;
 
-		if (search->wide.taken[i])
+		if (greedy->class_[piece->types[top.item]] != GREEDY_NOBODY || !search_seed(piece, top.item, &status))
 			continue;
-		for (size_t w = 0; w < near->words; w++)
-			go[w] = ~not_zero(own[w]) & near->open[w];
-		most = near->high - near->state->cost - cost_of(near, go, none, INT64_MAX);
-		if (most < 0 || find_near(near, piece, n, i, go, most, &count) < (uint64_t) search->problem->k ||
-			!grow(near, piece, count, go, most))
+		cost = (double) kanon_fixed_cost(greedy->index, piece->go);
+		if (cost > top.key && (piece->queue.n > 0 && cost > piece->queue.items[0].key))
 		{
-			if (search->status != KANON_OK || ++failed == PIECE_FAILS)
-				return;
+			if (!kanon_heap_add(&piece->scratch, &piece->queue, cost, top.item))
+				return KANON_NO_MEMORY;
 			continue;
 		}
-		failed = 0;
-		store_near(near, piece, count, go);
-		greedy_enough(search, (uint64_t) count * 16);
-		if (search->status != KANON_OK)
-			return;
+		status = greedy_take(greedy, piece->go, piece->group, piece->ngroup);
+		piece->taken += piece->ngroup;
+		if (status == KANON_OK && piece->taken > piece->n / 8)
+			compact(piece);
 	}
+	return status;
 }
 
-/* Room for pieces of n rows, and for the order of all row types. */
-static bool
-make_room(GreedySearch *search, uint32_t n, size_t words)
+static KanonStatus
+search_piece(Greedy *greedy, const uint32_t *types, uint32_t n)
 {
-	GreedyWide *wide = &search->wide;
-	size_t ntypes = search->problem->ntypes;
+	Piece piece = {.greedy = greedy, .scratch = {.env = greedy->env}, .types = types, .n = n};
+	size_t nlanes = ((size_t) n + LANE - 1) / LANE;
+	char *lanes =
+		kanon_take0(&piece.scratch, (nlanes + 1) * ((unsigned) greedy->problem->ncolumns + 1), LANE);
+	KanonStatus status;
 
-	if (wide->order == NULL)
-		wide->order = kanon_alloc(search->env, ntypes, sizeof(uint32_t));
-	if (wide->scratch == NULL)
-		wide->scratch = kanon_alloc(search->env, ntypes, sizeof(uint32_t));
-	if (wide->room < n * words)
+	piece.stride = ((size_t) greedy->problem->ncolumns + 7) / 8 * 8;
+	piece.bytes = kanon_take0(&piece.scratch, n, piece.stride);
+	piece.row = kanon_take(&piece.scratch, n, sizeof(*piece.row));
+	piece.near = kanon_take(&piece.scratch, n, sizeof(*piece.near));
+	piece.differ = kanon_take(&piece.scratch, n, sizeof(*piece.differ));
+	piece.more = kanon_take(&piece.scratch, n, sizeof(*piece.more));
+	piece.group = kanon_take(&piece.scratch, n, sizeof(*piece.group));
+	status = kanon_taken(&piece.scratch);
+	if (status == KANON_OK)
 	{
-		kanon_free(search->env, wide->near);
-		kanon_free(search->env, wide->differ);
-		kanon_free(search->env, wide->taken);
-		wide->room = n * words;
-		wide->near = kanon_alloc(search->env, wide->room, sizeof(uint32_t));
-		wide->differ = kanon_alloc(search->env, wide->room, sizeof(uint64_t));
-		wide->taken = kanon_alloc(search->env, wide->room, sizeof(bool));
+		piece.distance = (Lane *) (lanes + (LANE - (uintptr_t) lanes % LANE) % LANE);
+		piece.cell = piece.distance + nlanes;
+		for (uint32_t i = 0; i < n; i++)
+			piece.row[i] = i;
+		weigh(&piece);
+		fill_cells(&piece);
+		status = take_groups(&piece);
 	}
-	if (wide->order == NULL || wide->scratch == NULL || wide->near == NULL || wide->differ == NULL ||
-		wide->taken == NULL)
-		search->status = KANON_NO_MEMORY;
-	return search->status == KANON_OK;
+	kanon_scratch_free(&piece.scratch);
+	return status;
 }
-
-void
-greedy_wide_rows(GreedySearch *search, char *rows, uint32_t n, const GreedyState *state)
-{
-	Near near = {.search = search,
-				 .rows = rows,
-				 .state = state,
-				 .words = (search->stride - sizeof(GreedyRow)) / sizeof(uint64_t)};
-	KanonPattern open = kanon_minus(kanon_minus(search->index->all, state->go), state->refined);
-	uint32_t most = piece_rows(search);
-	uint32_t *order;
-
-	if (!make_room(search, most, near.words))
-		return;
-	near.least = INT64_MAX / KANON_MAX_COLUMNS;
-	near.alike = true;
-	KANON_EACH (c, open)
-		if (search->index->weight[c] < near.least)
-			near.least = search->index->weight[c];
-	KANON_EACH (c, open)
-		near.alike = near.alike && search->index->weight[c] == near.least;
-	KANON_EACH (c, open)
-		near.open[search->byte[c] / 8] |= UINT64_C(0x80) << search->byte[c] % 8 * 8;
-	for (int i = 0; i < search->problem->ncolumns; i++)
-		if (kanon_has(open, search->order[i]))
-			near.sorted[near.nsorted++] = search->byte[search->order[i]];
-	near.high = search->range->high >= KANON_LEVEL_MAX ? INT64_MAX / 2
-													   : ((search->range->high + 1) << KANON_LEVEL_SHIFT) -
-															 ((int64_t) 1 << (KANON_LEVEL_SHIFT - 1)) - 1;
-	order = search->wide.order;
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = i;
-	kanon_sort(order, search->wide.scratch, n, sizeof(uint32_t), compare_bytes, &near);
-	for (uint32_t from = 0; from < n && search->status == KANON_OK; from += most)
-		search_piece(&near, order + from, n - from < most ? n - from : most);
-}
-
-/* ---- lists ---- */
 
 static int
 compare_codes(const void *a, const void *b, void *arg)
@@ -373,40 +405,49 @@ compare_codes(const void *a, const void *b, void *arg)
 	return 0;
 }
 
-/* A piece as a block; as several, where its values do not fit one. */
-static void
-search_types(GreedySearch *search, const uint32_t *types, uint32_t n, const GreedyState *state)
+/* So many rows of a piece that all of them together cost no more than what is allowed. */
+static uint32_t
+piece_rows(const Greedy *greedy, bool hurried)
 {
-	if (greedy_block_make(search, types, n, state))
-		greedy_block_search(search, n, state);
-	else if (search->status == KANON_OK && n > 1)
+	uint64_t most = CELLS / ((uint64_t) greedy->nleft * (unsigned) greedy->problem->ncolumns);
+	uint64_t least = hurried ? HURRIED_ROWS : PIECE_ROWS;
+
+	if (hurried || most < least)
+		most = least;
+	return most < greedy->nleft ? (uint32_t) most : greedy->nleft;
+}
+
+KanonStatus
+greedy_wide(Greedy *greedy)
+{
+	KanonStatus status = KANON_OK;
+	bool hurried = false;
+	int64_t before = INT64_MAX;
+
+	while (status == KANON_OK && !greedy_is_over(greedy) && (greedy->rows_left < before || greedy->pace.late))
 	{
-		search_types(search, types, n / 2, state);
-		search_types(search, types + n / 2, n - n / 2, state);
+		uint32_t most;
+
+		if (greedy->pace.late)
+		{
+			if (hurried)
+				break;
+			hurried = true;
+			greedy->pace.late = false;
+			greedy->pace.deadline = greedy->end;
+			greedy->report->stopped = true;
+			greedy->unsure = true;
+		}
+		before = greedy->rows_left;
+		most = piece_rows(greedy, hurried);
+		kanon_sort(greedy->left, greedy->search.spare, greedy->nleft, sizeof(uint32_t), compare_codes,
+				   &greedy->search);
+		for (uint32_t from = 0; from < greedy->nleft && status == KANON_OK && !greedy->pace.late;
+			 from += most)
+			status = search_piece(greedy, greedy->left + from,
+								  greedy->nleft - from < most ? greedy->nleft - from : most);
+		if (status == KANON_OK)
+			status = greedy_list_left(greedy);
 	}
-}
-
-bool
-greedy_wide_list(GreedySearch *search, uint32_t *types, uint32_t n, const GreedyState *state)
-{
-	uint32_t most = piece_rows(search);
-
-	if (!search->bounded ||
-		greedy_wide_left(search, state) >= LOOKS * (uint64_t) n * (uint64_t) search->problem->ncolumns)
-		return false;
-	kanon_sort(types, search->spare, n, sizeof(uint32_t), compare_codes, search);
-	for (uint32_t from = 0; from < n && search->status == KANON_OK; from += most)
-		search_types(search, types + from, n - from < most ? n - from : most, state);
-	return true;
-}
-
-void
-greedy_wide_free(GreedySearch *search)
-{
-	kanon_free(search->env, search->wide.order);
-	kanon_free(search->env, search->wide.scratch);
-	kanon_free(search->env, search->wide.near);
-	kanon_free(search->env, search->wide.differ);
-	kanon_free(search->env, search->wide.taken);
-	memset(&search->wide, 0, sizeof(search->wide));
+	return status;
 }
