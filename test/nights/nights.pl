@@ -335,6 +335,15 @@ sub judge_histories
 
 # ---- a series ----
 
+# Methods beside those of %MODELS.  (Drawn last, so that series that were found stay what they are.)
+sub rare_methods
+{
+	my ($case) = @_;
+	my ($model, $k) = @$case{qw(model k)};
+	return $model eq 'pattern_guided' ? ('fpt', $k == 2 ? 'matching' : ()) : $model eq 'pattern_clustering' ? 'fpt' : $model eq 'full_domain' ? 'speedy'
+	  : $model eq 'cluster' ? ($k == 2 ? 'pairs' : $k == 3 ? 'triples' : 'gather') : 'optimal';
+}
+
 sub draw_case
 {
 	my ($number) = @_;
@@ -358,6 +367,7 @@ sub draw_case
 	# (a column that is called as a rule's argument is in the publication's view of the source)
 	my %used = map { $_ => 1 } @qis, @{ $options{keep} }, ($case->{key} // '') eq 'who' ? 'who' : (), ($privacy{rule} // '') =~ /who/ ? 'who' : (), ($privacy{rule} // '') =~ /recursive_cl/ ? 'c' : ();
 	$case->{used} = [ sort keys %used ];
+	$options{method} = pick(rare_methods($case)) if !(grep { $_ == $number } @FOUND) && chance(0.2);
 	$case->{what} = join ' ', $model, $options{method}, "k $case->{k}", $case->{key} ? "key $case->{key}" : 'no key', $case->{protect} ? 'protected' : (), $case->{rule} // '', $json->encode(\%options);
 	return $case;
 }
