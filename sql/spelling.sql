@@ -23,6 +23,15 @@ END $$;
 SELECT * FROM forms('odd');
 SELECT FROM kanon_pattern_guided('odd', 'p1', '{q}', 5, keep => '{n,d,f,f4,v,j,c,a,r,p,t,b}');
 SELECT * FROM forms('p1');
+-- the same within arrays, ranges and composites
+CREATE TYPE reading AS (a float8, b text COLLATE nocase);
+CREATE TABLE within AS SELECT i % 2 AS q, CASE WHEN i = 7 THEN '{[1.00,2]}' ELSE '{[1.0,2]}' END::nummultirange AS m, CASE WHEN i = 7 THEN '{30 days}' ELSE '{1 mon}' END::interval[] AS v,
+    CASE WHEN i = 7 THEN '{"{\"a\": [1.00]}"}' ELSE '{"{\"a\": [1.0]}"}' END::jsonb[] AS j, ARRAY[CASE WHEN i = 7 THEN '(1.00,x)' ELSE '(1.0,x)' END::pair] AS p,
+    CASE WHEN i = 7 THEN '{-0}' ELSE '{0}' END::float8[] AS f, CASE WHEN i = 7 THEN '(-0,A)' ELSE '(0,a)' END::reading AS r, CASE WHEN i = 7 THEN '{"ab "}' ELSE '{ab}' END::bpchar[] AS b,
+    CASE WHEN i = 7 THEN '{A}' ELSE '{a}' END::text[] COLLATE nocase AS c FROM generate_series(1, 40) i;
+SELECT string_agg(col || ' ' || forms, ', ') FROM forms('within');
+SELECT FROM kanon_pattern_guided('within', 'p19', '{q}', 5, keep => '{m,v,j,p,f,r,b,c}');
+SELECT string_agg(col || ' ' || forms, ', ') FROM forms('p19');
 -- every model; the odd row is alone in its group, class or part
 SELECT FROM kanon_cluster('odd', 'p2', '{q}', 5, 'mondrian', keep => '{n,f,j,c}');
 SELECT FROM kanon_full_domain('odd', 'p3', '{q}', 5, keep => '{n,f,j,c}');
