@@ -232,5 +232,20 @@ SELECT * FROM judge(0.22, 6, 3, 'pattern_clustering', '{"method": "greedy", "pat
 SELECT * FROM judge(0.63, 8, 3, 'pattern_guided', '{"max_held": 2}', many => true);
 SELECT * FROM judge(0.64, 7, 3, 'pattern_guided', '{"max_held": 2, "residual": "drop"}', l => 2);
 
+-- those who are held back may have left the population, too: the night is held; a source that is not in it fails
+CREATE TABLE members AS SELECT i AS id, i % 4 AS a, i / 4 % 3 AS b, 'ill' || i % 5 AS ill FROM generate_series(1, 60) i;
+CREATE TABLE town AS SELECT a, b FROM members;
+SELECT kanon_create_publication('within', 'members', '{a,b}', 3, jsonb_build_object('keep', '["ill"]'::jsonb, 'privacy', jsonb_build_array(kanon_delta_presence('town', 0, 1))),
+    solver => 'full_domain', key => 'id', protect_successive => true);
+DELETE FROM town WHERE (a, b) = (1, 0);
+DELETE FROM members WHERE (a, b) = (1, 0) AND id > 1;
+INSERT INTO town VALUES (1, 0);
+SELECT release, status FROM kanon_refresh('within');
+SELECT detail FROM kanon_releases WHERE publication = 'histories_test.within' AND release = 2;
+INSERT INTO members SELECT 100 + i, 1, 0, 'ill' || i FROM generate_series(1, 4) i;
+SET client_min_messages = error;
+SELECT release, status, message FROM kanon_refresh('within');
 SET client_min_messages = warning;
+INSERT INTO town SELECT 1, 0 FROM generate_series(1, 8);
+SELECT release, status FROM kanon_refresh('within');
 DROP SCHEMA histories_test CASCADE;

@@ -205,10 +205,11 @@ static void
 ready(Run *run)
 {
 	const Request *request = run->request;
+	const Histories *histories = request->series.histories;
 	RowTypes *types = run->types;
 
 	/* (nobody's history goes on so) */
-	run->none = run->problem.residual == KANON_RESIDUAL_DROP && request->series.histories == NULL &&
+	run->none = run->problem.residual == KANON_RESIDUAL_DROP && histories == NULL &&
 				privacy_too_few(request->privacy, types, request->k);
 	check_k(run);
 	rowtypes_levels(types, run->border);
@@ -217,9 +218,14 @@ ready(Run *run)
 	run->problem.columns = types->columns;
 	run->problem.ntypes = types->ntypes;
 	run->problem.rows = types->rows;
+	/* the source's rows passed; those that are held back may be in no population any more */
+	if (histories != NULL)
+		*histories->none = histories->round > 1;
 	if (!run->none)
 		privacy_rules(request->privacy, types, &run->problem,
 					  (request->model->options & TAKES(RESIDUAL)) != 0, history_held(run), run->border);
+	if (histories != NULL)
+		*histories->none = false;
 	if (request->model->ready != NULL)
 		request->model->ready(run);
 }
