@@ -116,6 +116,34 @@ extern int64_t kanon_cells_count_more(const KanonShownCells *cells, const KanonS
 									  const int *column, int ncolumns, int64_t enough, uint32_t *types,
 									  uint32_t *ntypes);
 
+/* ---- known_counts.c: the rows that show each combination, counted on as cells go and come back ---- */
+
+typedef struct KanonKnownCounts KanonKnownCounts;
+
+/* k rows have been fewer since the row type lost a cell: it still shows the others of these columns. */
+typedef void (*KanonCountsRare)(void *arg, uint32_t type, const int *column, int ncolumns, int64_t k);
+
+/*
+ * Counts the rows of all combinations as the cells are now, none of which shows a value of fewer than k rows.
+ * NULL in *counts: there are too many, or too little memory.  Cells and what is known must outlive it.
+ */
+extern KanonStatus kanon_counts_open(const KanonShownCells *cells, const KanonKnown *known,
+									 KanonKnownCounts **counts);
+extern void kanon_counts_close(KanonKnownCounts *counts); /* NULL, too */
+
+/* The row type has lost a column, and shows those others: its rows are counted there no more. */
+extern void kanon_counts_take(KanonKnownCounts *counts, uint32_t type, KanonPattern shown, int column,
+							  KanonCountsRare rare, void *arg);
+
+/* It shows the column again. */
+extern void kanon_counts_add(KanonKnownCounts *counts, uint32_t type, KanonPattern shown, int column);
+
+/* Has each combination k rows, once it does? */
+extern bool kanon_counts_fit(KanonKnownCounts *counts, uint32_t type, KanonPattern shown, int column);
+
+/* Were there rows that could not be taken away since the last question?  Then more may be rare than was told. */
+extern bool kanon_counts_unsure(KanonKnownCounts *counts);
+
 /* ---- known_release.c: a release that shows what is not blank ---- */
 
 /* Row types that show the same are a class.  The caller frees the release whatever the status. */

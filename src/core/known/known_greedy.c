@@ -20,6 +20,8 @@
 #ifndef SET_WORK
 #define SET_WORK 160
 #define WALK_WORK 1
+#define COUNTS_WORK 1024
+#define WALK_SHARE 20
 #endif
 
 /* Cells that were blanked, of which combinations lost a row. */
@@ -40,8 +42,9 @@ typedef struct Greedy
 	uint64_t *
 		*fixed; /* [ncolumns] cells that are not shown again, of a release that stays near another; or NULL */
 	KanonRareList list;
-	KanonStatus status; /* of what is found on the way */
-	LostCell *lost;     /* [nlost] */
+	KanonKnownCounts *counts; /* where much is lost; or NULL */
+	KanonStatus status;       /* of what is found on the way */
+	LostCell *lost;           /* [nlost] */
 	size_t nlost, lost_room;
 	uint32_t *sets; /* [sets_room] of a row type */
 	size_t sets_room;
@@ -229,7 +232,8 @@ look_at_rest(Greedy *g, uint32_t type, int ncolumns, int64_t k)
 		fail(g, KANON_NO_MEMORY);
 		return false;
 	}
-	rows = count_shown(g, type, ncolumns, k, g->rest, &n);
+	rows = g->counts != NULL ? kanon_cells_count(&g->cells, type, g->column, ncolumns, k, g->rest, &n)
+							 : count_shown(g, type, ncolumns, k, g->rest, &n);
 	if (kanon_stop(&g->pace, 16))
 		fail(g, KANON_CANCELLED);
 	if (rows >= k)
@@ -261,6 +265,16 @@ look_at_larger(Greedy *g, uint32_t type, KanonPattern columns, int ncolumns, int
 	}
 }
 
+static void
+visit_rest(void *arg, uint32_t type, const int *column, int ncolumns, int64_t k)
+{
+	Greedy *g = arg;
+
+	memcpy(g->column, column, (size_t) ncolumns * sizeof(int));
+	if (g->status == KANON_OK)
+		look_at_rest(g, type, ncolumns, k);
+}
+
 /* A set of which a row type lost several cells is looked at with the first. */
 static void
 look_at_lost(Greedy *g, LostCell lost)
@@ -272,7 +286,14 @@ look_at_lost(Greedy *g, LostCell lost)
 		if ((g->followed[c][lost.type / 64] >> lost.type % 64 & 1) != 0)
 			kanon_add(&g->over, c);
 	g->column[0] = lost.column;
-	if (k > 0 && look_at_rest(g, lost.type, 1, k))
+	if (g->counts != NULL)
+	{
+		kanon_counts_take(g->counts, lost.type, kanon_minus(kanon_pattern_all(g->problem->ncolumns), g->over),
+						  lost.column, visit_rest, g);
+		if (kanon_stop(&g->pace, COUNTS_WORK))
+			fail(g, KANON_CANCELLED);
+	}
+	else if (k > 0 && look_at_rest(g, lost.type, 1, k))
 		look_at_larger(g, lost.type, kanon_only(lost.column), 1, 0);
 	g->followed[lost.column][lost.type / 64] |= UINT64_C(1) << lost.type % 64;
 }
@@ -307,15 +328,26 @@ many_lost(const Greedy *g)
 		   (double) g->problem->ntypes * (double) g->problem->ncolumns * WALK_WORK;
 }
 
+/* Is even counting on more work than that? */
+static bool
+most_lost(const Greedy *g)
+{
+	return (double) g->nlost * WALK_SHARE > (double) g->problem->ntypes * (double) g->problem->ncolumns;
+}
+
 /* Until nothing that lost a row is rare. */
 static void
 follow_losses(Greedy *g)
 {
-	while (g->status == KANON_OK && g->nlost > 0 && !FAULT(known_forgotten))
+	while (g->status == KANON_OK && (g->nlost > 0 || (g->counts != NULL && kanon_counts_unsure(g->counts))) &&
+		   !FAULT(known_forgotten))
 	{
-		if (many_lost(g))
+		if (g->nlost == 0 || (g->counts == NULL && many_lost(g)))
 		{
-			find_rare(g);
+			if (g->counts == NULL && !most_lost(g))
+				fail(g, kanon_counts_open(&g->cells, g->known, &g->counts));
+			if (g->status == KANON_OK)
+				find_rare(g);
 			continue;
 		}
 		kanon_pace_phase(&g->pace, "blank cells");
@@ -352,6 +384,26 @@ fits(Greedy *g, uint32_t type, KanonPattern columns, int ncolumns, int from)
 			return false;
 	}
 	return g->status == KANON_OK;
+}
+
+/* The columns that the row type shows. */
+static KanonPattern
+shown(const Greedy *g)
+{
+	KanonPattern columns = KANON_NONE;
+
+	for (int i = 0; i < g->norder; i++)
+		kanon_add(&columns, g->order[i]);
+	return columns;
+}
+
+/* The same by the numbers of rows that are counted on. */
+static bool
+counts_fit(Greedy *g, uint32_t type, int column)
+{
+	if (kanon_stop(&g->pace, COUNTS_WORK))
+		fail(g, KANON_CANCELLED);
+	return g->status == KANON_OK && kanon_counts_fit(g->counts, type, shown(g), column);
 }
 
 /* A column that the row type shows takes its place: what does not fit is mostly seen with rare values. */
@@ -401,12 +453,13 @@ give_back(Greedy *g, uint32_t type)
 				heaviest = c;
 		kanon_remove(&hidden, heaviest);
 		g->column[0] = heaviest;
-		if (fits(g, type, kanon_only(heaviest), 1, 0))
-		{
-			kanon_cells_show(&g->cells, type, heaviest);
-			add_to_order(g, type, heaviest);
-			any = true;
-		}
+		if (!(g->counts != NULL ? counts_fit(g, type, heaviest) : fits(g, type, kanon_only(heaviest), 1, 0)))
+			continue;
+		if (g->counts != NULL)
+			kanon_counts_add(g->counts, type, shown(g), heaviest);
+		kanon_cells_show(&g->cells, type, heaviest);
+		add_to_order(g, type, heaviest);
+		any = true;
 	}
 	return any;
 }
@@ -460,6 +513,8 @@ blank_rare(Greedy *g)
 	kanon_list_clear(&g->list, g->problem);
 	if (g->status == KANON_OK)
 		give_all_back(g);
+	kanon_counts_close(g->counts);
+	g->counts = NULL;
 }
 
 /* ---- near another release ---- */
