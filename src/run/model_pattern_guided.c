@@ -83,12 +83,11 @@ few_are_known(const Request *request)
 }
 
 static void
-refuse_with_known(const char *what)
+refuse_with_known(const char *what, const char *why, const char *hint)
 {
 	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					errmsg("%s cannot be given with known_columns or combinations", what),
-					errhint("Leave one of them out. Against somebody who knows few columns cells are blanked "
-							"by 'greedy', 'improve' or 'ilp', whatever pattern that makes.")));
+					errdetail("%s", why), errhint("%s", hint)));
 }
 
 static void
@@ -97,19 +96,25 @@ choose_for_known(Request *request)
 	const KanonMethod *method = kanon_method_find(KANON_KNOWN_COLUMNS, request->method);
 
 	if (method == NULL)
-		refuse_with_known(psprintf("method '%s'", request->method));
-	if (request->guided.patterns != NULL)
-		refuse_with_known("patterns");
-	if (request->guided.rules != NULL)
-		refuse_with_known("rules");
+		refuse_with_known(psprintf("method '%s'", request->method),
+						  "It looks for classes of all quasi-identifiers.",
+						  "Methods are 'greedy', 'improve' and 'ilp'.");
+	if (method->proof == KANON_PROOF_OPTIMUM &&
+		(request->guided.patterns != NULL || request->guided.rules != NULL))
+		refuse_with_known(psprintf("patterns or rules and method '%s'", request->method),
+						  "It proves the least of all patterns.",
+						  "Take 'greedy' or 'improve', or leave them out.");
 	if (request->columns.hierarchies != NULL)
-		refuse_with_known("hierarchies");
+		refuse_with_known("hierarchies", "Cells are blanked there, and not made coarser.",
+						  "Make the values coarser in a view, and publish the view.");
 	if (request->privacy != NULL)
-		refuse_with_known("privacy");
+		refuse_with_known("privacy", "Its rules count values in classes of all quasi-identifiers.",
+						  "Leave known_columns and combinations out to have the rules kept.");
 	if (request->guided.partition_by != NULL)
-		refuse_with_known("partition_by");
+		refuse_with_known("partition_by", "Combinations are counted in the whole table.", "Leave it out.");
 	if (request->residual != KANON_RESIDUAL_FILL)
-		refuse_with_known("another residual");
+		refuse_with_known("another residual", "Cells are blanked one by one, and no row is left over.",
+						  "Leave it out.");
 	request->solve = method->solve;
 }
 

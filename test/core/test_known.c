@@ -30,6 +30,7 @@ typedef struct Case
 	KanonKnownSet sets[MOST_SETS];
 	KanonKnown known;
 	bool shown[MOST_ROWS][MOST_COLUMNS]; /* by row type */
+	bool masked;                         /* not every pattern is allowed */
 } Case;
 
 static void
@@ -117,7 +118,7 @@ read_release(Case *self, const KanonRelease *release)
 			if (cell.show == KANON_SHOW_VALUE)
 				assert_int_equal(cell.code, self->columns[c].code[flow->type]);
 			else
-				assert_false(is_null(self, flow->type, c));
+				assert_true(self->masked || !is_null(self, flow->type, c));
 		}
 	}
 }
@@ -194,6 +195,63 @@ check_greatest(Case *self)
 				assert_false(keeps(self, type));
 				self->shown[type][c] = false;
 			}
+}
+
+/* Rules or a list of what may be blank: the promise holds, and each row's pattern is allowed. */
+static void
+test_masks(void **state)
+{
+	uint64_t random = 4711;
+	int strict = 0;
+
+	(void) state;
+	for (int n = 0; n < cases(3000); n++)
+	{
+		KanonPattern list[3];
+		KanonRule rules[2];
+		KanonRelease release;
+		KanonReport report;
+		Case self;
+		KanonMask *mask;
+
+		case_init(&self, &random, MOST_ROWS, MOST_COLUMNS, true);
+		mask = &self.problem->mask;
+		self.masked = true;
+		for (int i = 0; i < 3; i++)
+			list[i] = random_columns(&random, self.problem->ncolumns);
+		if (random_below(&random, 2) == 0)
+		{
+			mask->list = list;
+			mask->nlist = 1 + random_below(&random, 3);
+			mask->order = KANON_ORDER_GIVEN;
+		}
+		else
+		{
+			for (int r = 0; r < 2; r++)
+				rules[r] = (KanonRule){(KanonRuleKind) random_below(&random, 3), list[r], list[2]};
+			mask->rules = rules;
+			mask->nrules = (int) random_below(&random, 3);
+			if (random_below(&random, 2) == 0)
+				mask->never = kanon_only((int) random_below(&random, (uint32_t) self.problem->ncolumns));
+			if (random_below(&random, 3) == 0)
+				mask->max_suppressed = (int) random_below(&random, 3);
+		}
+		assert_int_equal(solve(&self, &release, &report), KANON_OK);
+		read_release(&self, &release);
+		assert_true(all_keep(&self));
+		for (uint32_t c = 0; c < release.nclasses; c++)
+		{
+			KanonProblem problem = *self.problem;
+
+			problem.columns = self.columns;
+			assert_true(kanon_mask_allows(&problem, release.classes[c].pattern));
+			strict += !kanon_same(release.classes[c].pattern, kanon_pattern_all(self.problem->ncolumns));
+		}
+		mask->list = NULL;
+		mask->rules = NULL;
+		case_free(&self, &release);
+	}
+	assert_true(strict > cases(3000) / 2);
 }
 
 static void
@@ -506,8 +564,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_promise), cmocka_unit_test(test_least), cmocka_unit_test(test_near_least),
-		cmocka_unit_test(test_near),    cmocka_unit_test(test_stays), cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_promise),    cmocka_unit_test(test_masks), cmocka_unit_test(test_least),
+		cmocka_unit_test(test_near_least), cmocka_unit_test(test_near),  cmocka_unit_test(test_stays),
+		cmocka_unit_test(test_failures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

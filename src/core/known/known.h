@@ -12,7 +12,7 @@
 
 /*
  * Blanks cells until no combination that problem->known asks for is rare: greedily, then gives back what need not be
- * blank.  The mask is every combination, without levels, rules and other limits.  NULL of the
+ * blank.  There are no levels, privacy rules and other limits; the mask may be any.  NULL of the
  * source counts as a blank cell (known->missing is KANON_MISSING_ASIDE, and known->blank NULL).  time_limit ends
  * the giving back alone.
  */
@@ -146,9 +146,12 @@ extern bool kanon_counts_unsure(KanonKnownCounts *counts);
 
 /* ---- known_release.c: a release that shows what is not blank ---- */
 
-/* Row types that show the same are a class.  The caller frees the release whatever the status. */
-extern KanonStatus kanon_known_release(const KanonShownCells *cells, KanonRelease *release,
-									   KanonReport *report);
+/*
+ * Row types that show the same are a class.  With an index (or NULL: every pattern is allowed) a pattern is the allowed
+ * one: it has hidden cells, and cells without a value.  The caller frees the release whatever the status.
+ */
+extern KanonStatus kanon_known_release(const KanonShownCells *cells, const KanonMaskIndex *index,
+									   KanonRelease *release, KanonReport *report);
 
 /* ---- rare_list.c: for each row type, the sets of columns in which its combination is rare ---- */
 
@@ -194,5 +197,79 @@ extern size_t kanon_list_read(const KanonRareList *list, uint32_t type, uint32_t
 
 /* Forgets all of it, and gives the memory back. */
 extern void kanon_list_clear(KanonRareList *list, const KanonProblem *problem);
+
+/* ---- the state of greedy ---- */
+
+/* Cells that were blanked, of which combinations lost a row. */
+typedef struct KnownLost
+{
+	uint32_t type;
+	int column;
+} KnownLost;
+
+typedef struct KnownGreedy
+{
+	KanonProblem here; /* the problem; its rows are at first those that were there before */
+	const KanonProblem *problem;
+	const KanonKnown *known;
+	KanonPace pace;
+	KanonScratch scratch;
+	KanonShownCells cells;
+	uint64_t *
+		*fixed; /* [ncolumns] cells that are not shown again, of a release that stays near another; or NULL */
+	KanonMaskIndex *index; /* where not every pattern is allowed; or NULL */
+	KanonRareList list;
+	KanonKnownCounts *counts; /* where much is lost; or NULL */
+	KanonStatus status;       /* of what is found on the way */
+	KnownLost *lost;          /* [nlost] */
+	size_t nlost, lost_room;
+	uint32_t *sets; /* [sets_room] of a row type */
+	size_t sets_room;
+	uint32_t *rest; /* row types that are left of a combination */
+	size_t rest_room;
+	uint64_t turn;       /* weights are taken as this turn bends them; 0: as they are */
+	uint64_t **followed; /* [ncolumns] blank cells of which no combination has to be counted any more */
+	KanonPattern over;   /* those of the row type that is looked at */
+	int column[KANON_LISTED_MOST]; /* of the set that is looked at */
+	KanonSample sample;            /* of its first two */
+	int order
+		[KANON_MAX_COLUMNS]; /* [norder] columns that the row type shows, those with the rarest value first */
+	int norder;
+} KnownGreedy;
+
+static inline void
+known_fail(KnownGreedy *g, KanonStatus status)
+{
+	if (g->status == KANON_OK)
+		g->status = status;
+}
+
+/* The weight of a cell in this turn: more by a hundredth at most, or by up to a half. */
+extern double known_weight(const KnownGreedy *g, uint32_t type, int column);
+
+/* The rows that show what the row type has in the set; of each with two columns a sample is taken first. */
+extern int64_t known_count_shown(KnownGreedy *g, uint32_t type, int ncolumns, int64_t enough, uint32_t *types,
+								 uint32_t *ntypes);
+
+/* known_give_back.c: shows every cell again that makes no combination rare, and that the mask lets be shown. */
+extern void known_give_back(KnownGreedy *g);
+
+/* ---- known_mask.c: which cells of a row may be blank together ---- */
+
+/* Opens g->index unless every pattern is allowed. */
+extern KanonStatus known_mask_open(KnownGreedy *g);
+
+/* The allowed pattern that suppresses these columns of the row type, and costs least beside: cells without a value are free. */
+extern KanonPattern known_cover(const KanonShownCells *cells, const KanonMaskIndex *index, uint32_t type,
+								KanonPattern gone);
+
+/* The columns of the row type that are blank and have a value. */
+extern KanonPattern known_hidden(const KnownGreedy *g, uint32_t type);
+
+/* The cost of one more column, and of those that then have to go. */
+extern double known_cost_of(const KnownGreedy *g, uint32_t type, int column);
+
+/* The hidden columns that are shown again with this one; none: the mask does not let it be shown. */
+extern KanonPattern known_back_together(const KnownGreedy *g, uint32_t type, int column);
 
 #endif

@@ -129,7 +129,7 @@ number_values(KanonKnownCounts *counts, int c)
 	return true;
 }
 
-/* What lives in a set is a combination's number for each row type that shows one. */
+/* The row types that show a combination of a set, and its number for each. */
 typedef struct Living
 {
 	uint32_t *type;

@@ -20,70 +20,29 @@
 #ifndef SET_WORK
 #define SET_WORK 160
 #define WALK_WORK 1
-#define COUNTS_WORK 1024
 #define WALK_SHARE 20
 #endif
-
-/* Cells that were blanked, of which combinations lost a row. */
-typedef struct LostCell
-{
-	uint32_t type;
-	int column;
-} LostCell;
-
-typedef struct Greedy
-{
-	KanonProblem here; /* the problem; its rows are at first those that were there before */
-	const KanonProblem *problem;
-	const KanonKnown *known;
-	KanonPace pace;
-	KanonScratch scratch;
-	KanonShownCells cells;
-	uint64_t *
-		*fixed; /* [ncolumns] cells that are not shown again, of a release that stays near another; or NULL */
-	KanonRareList list;
-	KanonKnownCounts *counts; /* where much is lost; or NULL */
-	KanonStatus status;       /* of what is found on the way */
-	LostCell *lost;           /* [nlost] */
-	size_t nlost, lost_room;
-	uint32_t *sets; /* [sets_room] of a row type */
-	size_t sets_room;
-	uint32_t *rest; /* row types that are left of a combination */
-	size_t rest_room;
-	uint64_t turn;       /* weights are taken as this turn bends them; 0: as they are */
-	uint64_t **followed; /* [ncolumns] blank cells of which no combination has to be counted any more */
-	KanonPattern over;   /* those of the row type that is looked at */
-	int column[KANON_LISTED_MOST]; /* of the set that is looked at */
-	KanonSample sample;            /* of its first two */
-	int order
-		[KANON_MAX_COLUMNS]; /* [norder] columns that the row type shows, those with the rarest value first */
-	int norder;
-} Greedy;
-
-static void
-fail(Greedy *g, KanonStatus status)
-{
-	if (g->status == KANON_OK)
-		g->status = status;
-}
+#ifndef COUNTS_WORK
+#define COUNTS_WORK 1024
+#endif
 
 /* ---- a row type's hitting set ---- */
 
 static void
-lose(Greedy *g, uint32_t type, int column)
+lose(KnownGreedy *g, uint32_t type, int column)
 {
 	if (!KANON_GROW(&g->scratch, &g->lost_room, g->nlost + 1, KANON_ARRAY(g->lost)))
 	{
-		fail(g, KANON_NO_MEMORY);
+		known_fail(g, KANON_NO_MEMORY);
 		return;
 	}
 	kanon_cells_blank(&g->cells, type, column);
-	g->lost[g->nlost++] = (LostCell){type, column};
+	g->lost[g->nlost++] = (KnownLost){type, column};
 }
 
 /* The weight of a cell in this turn: more by a hundredth at most, or by up to a half. */
-static double
-bent_weight(const Greedy *g, uint32_t type, int column)
+double
+known_weight(const KnownGreedy *g, uint32_t type, int column)
 {
 	static const double most[] = {0.01, 0.05, 0.2, 0.5};
 	uint64_t drawn;
@@ -97,7 +56,7 @@ bent_weight(const Greedy *g, uint32_t type, int column)
 
 /* The column that is in most of the sets for its weight; of equal ones the value that most row types have. */
 static int
-best_column(const Greedy *g, uint32_t type, const uint32_t *hits)
+best_column(const KnownGreedy *g, uint32_t type, const uint32_t *hits)
 {
 	const KanonProblem *problem = g->problem;
 	double most = -1;
@@ -106,7 +65,7 @@ best_column(const Greedy *g, uint32_t type, const uint32_t *hits)
 
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
-		double weight = bent_weight(g, type, c);
+		double weight = hits[c] > 0 ? known_cost_of(g, type, c) : 0;
 		double worth = weight > 0 ? hits[c] / weight : hits[c] > 0 ? INFINITY : 0;
 		uint32_t n = g->cells.value[c][problem->columns[c].code[type]].n;
 
@@ -122,7 +81,7 @@ best_column(const Greedy *g, uint32_t type, const uint32_t *hits)
 
 /* Takes the sets away that have no cell left to lose, one of which is that column's; counts the others. */
 static size_t
-sets_left(const Greedy *g, uint32_t type, uint32_t *sets, size_t n, uint32_t *hits)
+sets_left(const KnownGreedy *g, uint32_t type, uint32_t *sets, size_t n, uint32_t *hits)
 {
 	size_t left = 0;
 
@@ -143,8 +102,22 @@ sets_left(const Greedy *g, uint32_t type, uint32_t *sets, size_t n, uint32_t *hi
 	return left;
 }
 
+/* Cells that have to go with blank ones go, too. */
 static void
-hit_sets(Greedy *g, uint32_t type)
+blank_along(KnownGreedy *g, uint32_t type)
+{
+	KanonPattern along;
+
+	if (g->index == NULL)
+		return;
+	along = known_cover(&g->cells, g->index, type, known_hidden(g, type));
+	KANON_EACH (c, along)
+		if (!kanon_cells_is_blank(&g->cells, type, c))
+			lose(g, type, c);
+}
+
+static void
+hit_sets(KnownGreedy *g, uint32_t type)
 {
 	uint32_t hits[KANON_MAX_COLUMNS];
 	size_t n;
@@ -152,20 +125,21 @@ hit_sets(Greedy *g, uint32_t type)
 	while ((n = kanon_list_read(&g->list, type, g->sets, g->sets_room)) == g->sets_room)
 		if (!KANON_GROW(&g->scratch, &g->sets_room, g->sets_room + 1, KANON_ARRAY(g->sets)))
 		{
-			fail(g, KANON_NO_MEMORY);
+			known_fail(g, KANON_NO_MEMORY);
 			return;
 		}
 	while (g->status == KANON_OK && (n = sets_left(g, type, g->sets, n, hits)) > 0)
 	{
 		if (kanon_stop(&g->pace, n * 4 + (uint64_t) g->problem->ncolumns))
-			fail(g, KANON_CANCELLED);
+			known_fail(g, KANON_CANCELLED);
 		lose(g, type, best_column(g, type, hits));
 	}
+	blank_along(g, type);
 }
 
 /* Each row type loses a cell of each rare combination that is listed; the list is empty then. */
 static void
-hit_all(Greedy *g)
+hit_all(KnownGreedy *g)
 {
 	for (uint32_t type = 0; type < g->problem->ntypes && g->status == KANON_OK; type++)
 		if (g->list.first[type] != 0)
@@ -176,7 +150,7 @@ hit_all(Greedy *g)
 /* ---- what is rare ---- */
 
 static void
-list_rare(Greedy *g, const int *column, int ncolumns, const uint32_t *types, uint32_t ntypes)
+list_rare(KnownGreedy *g, const int *column, int ncolumns, const uint32_t *types, uint32_t ntypes)
 {
 	for (uint32_t i = 0; i < ntypes && g->status == KANON_OK; i++)
 	{
@@ -188,7 +162,7 @@ list_rare(Greedy *g, const int *column, int ncolumns, const uint32_t *types, uin
 			continue;
 		/* there is no more room: what is listed goes first */
 		if (kanon_list_is_empty(&g->list))
-			fail(g, KANON_NO_MEMORY);
+			known_fail(g, KANON_NO_MEMORY);
 		hit_all(g);
 		i--;
 	}
@@ -203,8 +177,9 @@ visit_rare(void *arg, const KanonRare *rare)
 /* ---- what rows that lost a cell leave behind ---- */
 
 /* The rows that show what the row type has in the set; of each with two columns a sample is taken first. */
-static int64_t
-count_shown(Greedy *g, uint32_t type, int ncolumns, int64_t enough, uint32_t *types, uint32_t *ntypes)
+int64_t
+known_count_shown(KnownGreedy *g, uint32_t type, int ncolumns, int64_t enough, uint32_t *types,
+				  uint32_t *ntypes)
 {
 	int64_t rows;
 
@@ -221,7 +196,7 @@ count_shown(Greedy *g, uint32_t type, int ncolumns, int64_t enough, uint32_t *ty
 
 /* The rows that are left of a combination that the row type no longer shows; is there more to be looked at in larger sets? */
 static bool
-look_at_rest(Greedy *g, uint32_t type, int ncolumns, int64_t k)
+look_at_rest(KnownGreedy *g, uint32_t type, int ncolumns, int64_t k)
 {
 	uint32_t n;
 	int64_t rows;
@@ -229,13 +204,13 @@ look_at_rest(Greedy *g, uint32_t type, int ncolumns, int64_t k)
 	if (!KANON_GROW(&g->scratch, &g->rest_room, (size_t) (k < g->problem->ntypes ? k : g->problem->ntypes),
 					KANON_ARRAY(g->rest)))
 	{
-		fail(g, KANON_NO_MEMORY);
+		known_fail(g, KANON_NO_MEMORY);
 		return false;
 	}
 	rows = g->counts != NULL ? kanon_cells_count(&g->cells, type, g->column, ncolumns, k, g->rest, &n)
-							 : count_shown(g, type, ncolumns, k, g->rest, &n);
+							 : known_count_shown(g, type, ncolumns, k, g->rest, &n);
 	if (kanon_stop(&g->pace, 16))
-		fail(g, KANON_CANCELLED);
+		known_fail(g, KANON_CANCELLED);
 	if (rows >= k)
 		return true;
 	if (rows > 0)
@@ -245,7 +220,7 @@ look_at_rest(Greedy *g, uint32_t type, int ncolumns, int64_t k)
 
 /* The same of all sets with the columns so far and further ones from `from` on. */
 static void
-look_at_larger(Greedy *g, uint32_t type, KanonPattern columns, int ncolumns, int from)
+look_at_larger(KnownGreedy *g, uint32_t type, KanonPattern columns, int ncolumns, int from)
 {
 	if (ncolumns == KANON_LISTED_MOST || !kanon_known_beyond(g->known, columns, g->problem->ncolumns))
 		return;
@@ -268,7 +243,7 @@ look_at_larger(Greedy *g, uint32_t type, KanonPattern columns, int ncolumns, int
 static void
 visit_rest(void *arg, uint32_t type, const int *column, int ncolumns, int64_t k)
 {
-	Greedy *g = arg;
+	KnownGreedy *g = arg;
 
 	memcpy(g->column, column, (size_t) ncolumns * sizeof(int));
 	if (g->status == KANON_OK)
@@ -277,7 +252,7 @@ visit_rest(void *arg, uint32_t type, const int *column, int ncolumns, int64_t k)
 
 /* A set of which a row type lost several cells is looked at with the first. */
 static void
-look_at_lost(Greedy *g, LostCell lost)
+look_at_lost(KnownGreedy *g, KnownLost lost)
 {
 	int64_t k = kanon_known_k(g->known, kanon_only(lost.column));
 
@@ -291,7 +266,7 @@ look_at_lost(Greedy *g, LostCell lost)
 		kanon_counts_take(g->counts, lost.type, kanon_minus(kanon_pattern_all(g->problem->ncolumns), g->over),
 						  lost.column, visit_rest, g);
 		if (kanon_stop(&g->pace, COUNTS_WORK))
-			fail(g, KANON_CANCELLED);
+			known_fail(g, KANON_CANCELLED);
 	}
 	else if (k > 0 && look_at_rest(g, lost.type, 1, k))
 		look_at_larger(g, lost.type, kanon_only(lost.column), 1, 0);
@@ -300,7 +275,7 @@ look_at_lost(Greedy *g, LostCell lost)
 
 /* Every rare combination of the table as it is shown now: no lost cell has to be followed then. */
 static void
-find_rare(Greedy *g)
+find_rare(KnownGreedy *g)
 {
 	KanonProblem problem = *g->problem;
 	KanonKnown known = *g->known;
@@ -311,7 +286,7 @@ find_rare(Greedy *g)
 	g->nlost = 0;
 	for (int c = 0; c < g->problem->ncolumns; c++)
 		memcpy(g->followed[c], g->cells.blank[c], g->cells.words * sizeof(uint64_t));
-	fail(g, kanon_rare_find(&problem, &known, visit_rare, g));
+	known_fail(g, kanon_rare_find(&problem, &known, visit_rare, g));
 	hit_all(g);
 }
 
@@ -320,7 +295,7 @@ find_rare(Greedy *g)
  * a set costs some words, and in the walk some steps for each row type.
  */
 static bool
-many_lost(const Greedy *g)
+many_lost(const KnownGreedy *g)
 {
 	double most = kanon_known_most(g->known, g->problem->ncolumns);
 
@@ -330,14 +305,14 @@ many_lost(const Greedy *g)
 
 /* Is even counting on more work than that? */
 static bool
-most_lost(const Greedy *g)
+most_lost(const KnownGreedy *g)
 {
 	return (double) g->nlost * WALK_SHARE > (double) g->problem->ntypes * (double) g->problem->ncolumns;
 }
 
 /* Until nothing that lost a row is rare. */
 static void
-follow_losses(Greedy *g)
+follow_losses(KnownGreedy *g)
 {
 	while (g->status == KANON_OK && (g->nlost > 0 || (g->counts != NULL && kanon_counts_unsure(g->counts))) &&
 		   !FAULT(known_forgotten))
@@ -345,7 +320,7 @@ follow_losses(Greedy *g)
 		if (g->nlost == 0 || (g->counts == NULL && many_lost(g)))
 		{
 			if (g->counts == NULL && !most_lost(g))
-				fail(g, kanon_counts_open(&g->cells, g->known, &g->counts));
+				known_fail(g, kanon_counts_open(&g->cells, g->known, &g->counts));
 			if (g->status == KANON_OK)
 				find_rare(g);
 			continue;
@@ -358,131 +333,10 @@ follow_losses(Greedy *g)
 	}
 }
 
-/* ---- giving back ---- */
-
-/* Has every combination with these columns, and further ones of the order from `from` on, k rows with it? */
-static bool
-fits(Greedy *g, uint32_t type, KanonPattern columns, int ncolumns, int from)
-{
-	int64_t enough = kanon_known_k(g->known, columns) - g->problem->rows[type];
-
-	if (enough <= 0)
-		g->sample.n = 0, g->sample.all = false;
-	else if (count_shown(g, type, ncolumns, enough, NULL, NULL) < enough)
-		return false;
-	if (kanon_stop(&g->pace, 16))
-		fail(g, KANON_CANCELLED);
-	if (ncolumns == KANON_LISTED_MOST || !kanon_known_beyond(g->known, columns, g->problem->ncolumns))
-		return true;
-	for (int i = from; i < g->norder && g->status == KANON_OK; i++)
-	{
-		KanonPattern larger = columns;
-
-		kanon_add(&larger, g->order[i]);
-		g->column[ncolumns] = g->order[i];
-		if (kanon_known_k(g->known, larger) > 0 && !fits(g, type, larger, ncolumns + 1, i + 1))
-			return false;
-	}
-	return g->status == KANON_OK;
-}
-
-/* The columns that the row type shows. */
-static KanonPattern
-shown(const Greedy *g)
-{
-	KanonPattern columns = KANON_NONE;
-
-	for (int i = 0; i < g->norder; i++)
-		kanon_add(&columns, g->order[i]);
-	return columns;
-}
-
-/* The same by the numbers of rows that are counted on. */
-static bool
-counts_fit(Greedy *g, uint32_t type, int column)
-{
-	if (kanon_stop(&g->pace, COUNTS_WORK))
-		fail(g, KANON_CANCELLED);
-	return g->status == KANON_OK && kanon_counts_fit(g->counts, type, shown(g), column);
-}
-
-/* A column that the row type shows takes its place: what does not fit is mostly seen with rare values. */
-static void
-add_to_order(Greedy *g, uint32_t type, int column)
-{
-	const KanonColumn *columns = g->problem->columns;
-	uint32_t n = g->cells.value[column][columns[column].code[type]].n;
-	int at = g->norder++;
-
-	for (; at > 0; at--)
-	{
-		int before = g->order[at - 1];
-
-		if (g->cells.value[before][columns[before].code[type]].n <= n)
-			break;
-		g->order[at] = before;
-	}
-	g->order[at] = column;
-}
-
-static bool
-is_fixed(const Greedy *g, uint32_t type, int column)
-{
-	return g->fixed != NULL && (g->fixed[column][type / 64] >> type % 64 & 1) != 0;
-}
-
-/* Shows what cells of the row type it can, those of most weight first. */
-static bool
-give_back(Greedy *g, uint32_t type)
-{
-	KanonPattern hidden = KANON_NONE;
-	bool any = false;
-
-	g->norder = 0;
-	for (int c = 0; c < g->problem->ncolumns; c++)
-		if (!kanon_cells_is_blank(&g->cells, type, c))
-			add_to_order(g, type, c);
-		else if (kanon_cells_hides(&g->cells, type, c) && !is_fixed(g, type, c))
-			kanon_add(&hidden, c);
-	while (!kanon_is_none(hidden) && g->status == KANON_OK)
-	{
-		int heaviest = -1;
-
-		KANON_EACH (c, hidden)
-			if (heaviest < 0 || bent_weight(g, type, c) > bent_weight(g, type, heaviest))
-				heaviest = c;
-		kanon_remove(&hidden, heaviest);
-		g->column[0] = heaviest;
-		if (!(g->counts != NULL ? counts_fit(g, type, heaviest) : fits(g, type, kanon_only(heaviest), 1, 0)))
-			continue;
-		if (g->counts != NULL)
-			kanon_counts_add(g->counts, type, shown(g), heaviest);
-		kanon_cells_show(&g->cells, type, heaviest);
-		add_to_order(g, type, heaviest);
-		any = true;
-	}
-	return any;
-}
-
-/* Cells that are shown again make combinations more frequent: others may follow. */
-static void
-give_all_back(Greedy *g)
-{
-	bool any = true;
-
-	kanon_pace_phase(&g->pace, "cells shown again");
-	while (any && g->status == KANON_OK)
-	{
-		any = false;
-		for (uint32_t type = 0; type < g->problem->ntypes && g->status == KANON_OK && !g->pace.late; type++)
-			any = give_back(g, type) || any;
-	}
-}
-
 /* ---- all of it ---- */
 
 static KanonStatus
-take_memory(Greedy *g)
+take_memory(KnownGreedy *g)
 {
 	KanonStatus status;
 	size_t columns = (size_t) g->problem->ncolumns;
@@ -504,15 +358,17 @@ take_memory(Greedy *g)
 
 /* Until no combination is rare that the rows of the problem show, and no cell could be shown again. */
 static void
-blank_rare(Greedy *g)
+blank_rare(KnownGreedy *g)
 {
+	for (uint32_t type = 0; g->index != NULL && type < g->problem->ntypes && g->status == KANON_OK; type++)
+		blank_along(g, type);
 	if (g->status == KANON_OK)
 		find_rare(g);
 	if (g->status == KANON_OK)
 		follow_losses(g);
 	kanon_list_clear(&g->list, g->problem);
 	if (g->status == KANON_OK)
-		give_all_back(g);
+		known_give_back(g);
 	kanon_counts_close(g->counts);
 	g->counts = NULL;
 }
@@ -520,7 +376,7 @@ blank_rare(Greedy *g)
 /* ---- near another release ---- */
 
 static void
-hold(Greedy *g, uint32_t type, int column)
+hold(KnownGreedy *g, uint32_t type, int column)
 {
 	kanon_cells_blank(&g->cells, type, column);
 	g->fixed[column][type / 64] |= UINT64_C(1) << type % 64;
@@ -528,7 +384,7 @@ hold(Greedy *g, uint32_t type, int column)
 
 /* The rows that were there before, and what they did not show; others show nothing yet. */
 static int64_t *
-hold_before(Greedy *g, const KanonPrevious *previous)
+hold_before(KnownGreedy *g, const KanonPrevious *previous)
 {
 	const KanonProblem *problem = g->problem;
 	size_t columns = (size_t) problem->ncolumns;
@@ -539,7 +395,7 @@ hold_before(Greedy *g, const KanonPrevious *previous)
 		g->fixed[c] = kanon_take0(&g->scratch, g->cells.words, sizeof(uint64_t));
 	if (kanon_taken(&g->scratch) != KANON_OK)
 	{
-		fail(g, KANON_NO_MEMORY);
+		known_fail(g, KANON_NO_MEMORY);
 		return NULL;
 	}
 	for (size_t f = 0; f < previous->nflows; f++)
@@ -564,7 +420,7 @@ hold_before(Greedy *g, const KanonPrevious *previous)
  * these show what they have.
  */
 static void
-let_others_in(Greedy *g, const int64_t *before)
+let_others_in(KnownGreedy *g, const int64_t *before)
 {
 	for (int c = 0; c < g->problem->ncolumns; c++)
 	{
@@ -578,11 +434,11 @@ let_others_in(Greedy *g, const int64_t *before)
 			}
 	}
 	if (kanon_stop(&g->pace, g->problem->ntypes))
-		fail(g, KANON_CANCELLED);
+		known_fail(g, KANON_CANCELLED);
 }
 
 static void
-blank_before(Greedy *g, const KanonPrevious *previous)
+blank_before(KnownGreedy *g, const KanonPrevious *previous)
 {
 	const int64_t *rows = g->here.rows;
 	int64_t *before = hold_before(g, previous);
@@ -599,7 +455,7 @@ blank_before(Greedy *g, const KanonPrevious *previous)
 }
 
 static KanonStatus
-solve(Greedy *g, const KanonPrevious *previous, KanonRelease *release, KanonReport *report)
+solve(KnownGreedy *g, const KanonPrevious *previous, KanonRelease *release, KanonReport *report)
 {
 	const KanonProblem *problem = g->problem;
 	KanonKnown known;
@@ -614,15 +470,17 @@ solve(Greedy *g, const KanonPrevious *previous, KanonRelease *release, KanonRepo
 	known.k = problem->k;
 	g->known = &known;
 	kanon_pace_limit(&g->pace, problem, "blank cells");
-	fail(g, take_memory(g));
+	known_fail(g, take_memory(g));
+	known_fail(g, known_mask_open(g));
 	if (g->status == KANON_OK && previous != NULL)
 		blank_before(g, previous);
 	blank_rare(g);
 	report->stopped = g->pace.late;
 	if (g->status == KANON_OK)
-		fail(g, kanon_known_release(&g->cells, release, report));
+		known_fail(g, kanon_known_release(&g->cells, g->index, release, report));
 	if (g->status != KANON_OK)
 		kanon_release_free(problem, release);
+	kanon_mask_close(g->index);
 	kanon_scratch_free(&g->scratch);
 	return g->status;
 }
@@ -631,7 +489,7 @@ KanonStatus
 kanon_solve_known_near(const KanonProblem *problem, const KanonPrevious *previous, KanonRelease *release,
 					   KanonReport *report)
 {
-	Greedy g = {.problem = problem};
+	KnownGreedy g = {.problem = problem};
 
 	return solve(&g, previous, release, report);
 }
@@ -639,7 +497,7 @@ kanon_solve_known_near(const KanonProblem *problem, const KanonPrevious *previou
 KanonStatus
 kanon_solve_known_turn(const KanonProblem *problem, uint64_t turn, KanonRelease *release, KanonReport *report)
 {
-	Greedy g = {.problem = problem, .turn = turn};
+	KnownGreedy g = {.problem = problem, .turn = turn};
 
 	return solve(&g, NULL, release, report);
 }

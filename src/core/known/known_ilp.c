@@ -338,7 +338,7 @@ static KanonStatus
 take_better(Program *p, KanonRelease *release, KanonReport *report)
 {
 	kanon_release_free(p->problem, release);
-	return kanon_known_release(&p->cells, release, report);
+	return kanon_known_release(&p->cells, NULL, release, report);
 }
 
 KanonStatus

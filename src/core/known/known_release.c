@@ -7,7 +7,8 @@
 #include "known/known.h"
 
 KanonStatus
-kanon_known_release(const KanonShownCells *cells, KanonRelease *release, KanonReport *report)
+kanon_known_release(const KanonShownCells *cells, const KanonMaskIndex *index, KanonRelease *release,
+					KanonReport *report)
 {
 	const KanonProblem *problem = cells->problem;
 	KanonEnv *env = problem->env;
@@ -27,7 +28,10 @@ kanon_known_release(const KanonShownCells *cells, KanonRelease *release, KanonRe
 		for (int c = 0; c < problem->ncolumns; c++)
 			if (kanon_cells_hides(cells, i, c))
 				kanon_add(&release->classes[i].pattern, c);
-			else
+		if (index != NULL)
+			release->classes[i].pattern = known_cover(cells, index, i, release->classes[i].pattern);
+		for (int c = 0; c < problem->ncolumns; c++)
+			if (!kanon_has(release->classes[i].pattern, c))
 				release->cells[i * width + (size_t) c] =
 					(KanonCell){KANON_SHOW_VALUE, problem->columns[c].code[i] & KANON_MAX_TYPES};
 		if (kanon_stop(cells->pace, width))
