@@ -81,8 +81,8 @@ extern int64 spread_write(const Target *target, const RowTypes *types, const Kan
 #define PACKED_HASH ((int) sizeof(uint64))
 #define PACKED_BEFORE (PACKED_LOT + PACKED_HASH)
 
-/* regclass and its like: names to readers, and inside the numbers that each server gives for itself. */
-extern bool is_numbered_by_server(Oid type);
+/* Equal values have hashes of their own: regclass and its like, whose numbers each server gives for itself, and timetz. */
+extern bool is_hashed_apart(Oid type);
 
 /*
  * Can such columns be packed?  They are not too many, their types are the system's own, are hashed alike by

@@ -102,7 +102,7 @@ hashes_differently(Oid type)
 	while (OidIsValid(type = get_element_type(of)) || OidIsValid(type = get_range_subtype(of)) ||
 		   OidIsValid(type = get_multirange_range(of)))
 		of = getBaseType(type);
-	return type_is_enum(of) || type_is_rowtype(of) || is_numbered_by_server(of);
+	return type_is_enum(of) || type_is_rowtype(of) || is_hashed_apart(of);
 }
 
 /* Why workers cannot write it; NULL: they can. */

@@ -40,12 +40,14 @@ send_function(Oid type)
 }
 
 bool
-is_numbered_by_server(Oid type)
+is_hashed_apart(Oid type)
 {
 	Oid of = getBaseType(type);
 
-	return of != OIDOID &&
-		   lookup_type_cache(of, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc == F_HASHOIDEXTENDED;
+	/* (times of one moment in two zones are one value here, and have two hashes) */
+	return of == TIMETZOID ||
+		   (of != OIDOID &&
+			lookup_type_cache(of, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc == F_HASHOIDEXTENDED);
 }
 
 bool
@@ -55,7 +57,7 @@ packable(const SourceColumn *columns, int n)
 	{
 		Oid type = getBaseType(columns[c].type);
 
-		if ((binary_form(type) == NULL && !is_text(send_function(type))) || is_numbered_by_server(type) ||
+		if ((binary_form(type) == NULL && !is_text(send_function(type))) || is_hashed_apart(type) ||
 			!OidIsValid(lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc))
 			return false;
 	}
