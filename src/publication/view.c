@@ -75,8 +75,9 @@ bool
 view_shows(Oid view, Oid release)
 {
 	Query *query = source_view_reads(view) == release ? query_of(view) : NULL;
-	int natts =
-		OidIsValid(release) ? relation_natts(release) - (citus_kind(release) == TABLE_DISTRIBUTED) : 0;
+	/* which worker has a row is no column of the view */
+	AttrNumber shard = OidIsValid(release) ? get_attnum(release, KANON_SHARD_COLUMN) : InvalidAttrNumber;
+	int natts = relation_natts(release) - (shard != InvalidAttrNumber);
 	int from;
 	ListCell *lc;
 
