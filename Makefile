@@ -139,7 +139,7 @@ PG_CFLAGS += $(SANITIZERS)
 CORE_CFLAGS += $(SANITIZERS)
 endif
 
-# The exact solver's library, when it is there.
+# The exact method's library, when it is there.
 GLPK ?= $(shell echo '\#include <glpk.h>' | $(CC) -E - >/dev/null 2>&1 && echo yes || echo no)
 override GLPK := $(GLPK)
 ifeq ($(GLPK),yes)

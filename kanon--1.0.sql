@@ -787,7 +787,7 @@ CREATE FUNCTION @extschema@.kanon_frontier(
     residual          text     DEFAULT 'fill',
     time_limit        interval DEFAULT '60 seconds',
     seed              bigint   DEFAULT NULL,
-    solver            text     DEFAULT 'pattern_guided',
+    model            text     DEFAULT 'pattern_guided',
     options           jsonb    DEFAULT NULL)
 RETURNS TABLE (k bigint, suppressed_cells bigint, suppressed_share float8, usefulness float8, gcp float8,
                classes bigint, class_min bigint, class_avg float8, class_max bigint,
@@ -796,7 +796,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_frontier';
 
 COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], @extschema@.kanon_weights, jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
-IS 'loss of a release for each of several ks, by any solver; reads the source once and writes nothing';
+IS 'loss of a release for each of several ks, by any model; reads the source once and writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_explain(
     source            regclass,
@@ -817,7 +817,7 @@ CREATE FUNCTION @extschema@.kanon_explain(
     residual          text     DEFAULT 'fill',
     time_limit        interval DEFAULT '60 seconds',
     seed              bigint   DEFAULT NULL,
-    solver            text     DEFAULT 'pattern_guided',
+    model            text     DEFAULT 'pattern_guided',
     options           jsonb    DEFAULT NULL)
 RETURNS TABLE (aspect text, subject text, row_count bigint, suppressed_cells bigint, cost float8,
                saved_cells bigint, detail text, shown jsonb)
@@ -825,7 +825,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_explain';
 
 COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text, text[], jsonb, float8, float8, boolean, name[], @extschema@.kanon_weights, jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
-IS 'columns and patterns that cause the cost of a release, and changes that would lower it; any solver; writes nothing';
+IS 'columns and patterns that cause the cost of a release, and changes that would lower it; any model; writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_option_list()
 RETURNS TABLE (function text, place int, option text, type regtype, initial text)
@@ -1091,7 +1091,7 @@ CREATE FUNCTION @extschema@.kanon_create_publication(
     quasi_identifiers  name[],
     k                  bigint,
     options            jsonb   DEFAULT '{}',
-    solver             text    DEFAULT 'pattern_guided',
+    model             text    DEFAULT 'pattern_guided',
     keep_releases      int     DEFAULT 1,
     stable             boolean DEFAULT true,
     protect_successive boolean DEFAULT false,
@@ -1126,7 +1126,7 @@ CREATE FUNCTION @extschema@.kanon_alter_publication(
     quasi_identifiers  name[]  DEFAULT NULL,
     k                  bigint  DEFAULT NULL,
     options            jsonb   DEFAULT NULL,
-    solver             text    DEFAULT NULL,
+    model             text    DEFAULT NULL,
     keep_releases      int     DEFAULT NULL,
     stable             boolean DEFAULT NULL,
     protect_successive boolean DEFAULT NULL,
@@ -1193,7 +1193,7 @@ IS 'risk of two releases read together: persons hidden among fewer than k; perso
 
 CREATE FUNCTION kanon_internal.kanon_publication_list()
 RETURNS TABLE (publication text, owner regrole, published regclass, source regclass, quasi_identifiers name[],
-               k bigint, solver text, options jsonb, keep_releases int, stable boolean, protect_successive boolean,
+               k bigint, model text, options jsonb, keep_releases int, stable boolean, protect_successive boolean,
                key text, release bigint, refreshed_at timestamptz, problem text, remedy text)
 LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_list';
@@ -1224,8 +1224,8 @@ COMMENT ON COLUMN @extschema@.kanon_publications.published IS 'the view';
 COMMENT ON COLUMN @extschema@.kanon_publications.source IS 'the relation that is published';
 COMMENT ON COLUMN @extschema@.kanon_publications.quasi_identifiers IS 'columns that could be joined with outside knowledge';
 COMMENT ON COLUMN @extschema@.kanon_publications.k IS 'rows that every class has at least';
-COMMENT ON COLUMN @extschema@.kanon_publications.solver IS 'how releases are made: kanon_SOLVER';
-COMMENT ON COLUMN @extschema@.kanon_publications.options IS 'options of the solver, and what releases may not be';
+COMMENT ON COLUMN @extschema@.kanon_publications.model IS 'how releases are made: kanon_MODEL';
+COMMENT ON COLUMN @extschema@.kanon_publications.options IS 'options of the model, and what releases may not be';
 COMMENT ON COLUMN @extschema@.kanon_publications.keep_releases IS 'releases that are kept, the current one among them';
 COMMENT ON COLUMN @extschema@.kanon_publications.stable IS 'whether row types stay in their classes';
 COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'whether at least k persons share each person''s history over all releases';
@@ -1242,7 +1242,7 @@ COMMENT ON COLUMN @extschema@.kanon_releases.finished IS 'when it ended';
 COMMENT ON COLUMN @extschema@.kanon_releases.status IS 'current, kept, dropped, failed or held (nobody could be shown with enough others)';
 COMMENT ON COLUMN @extschema@.kanon_releases.row_count IS 'rows that were published';
 COMMENT ON COLUMN @extschema@.kanon_releases.k IS 'rows of the smallest class that shows something; NULL: none does';
-COMMENT ON COLUMN @extschema@.kanon_releases.cost IS 'the loss, as the solver counts it';
+COMMENT ON COLUMN @extschema@.kanon_releases.cost IS 'the loss, as the method counts it';
 COMMENT ON COLUMN @extschema@.kanon_releases.held_persons IS 'persons who left, moved, changed or joined and are held back until k of one history can be shown together (protect_successive)';
 COMMENT ON COLUMN @extschema@.kanon_releases.held_oldest IS 'releases for which the first of them has been held back';
 COMMENT ON COLUMN @extschema@.kanon_releases.smallest_difference IS 'fewest persons (without a key: rows of a class) that joined, left, moved or changed alike since the release before; NULL: none';
@@ -2037,7 +2037,7 @@ ks AS (
     SELECT f.* FROM again a, LATERAL @extschema@.kanon_frontier(a.source_now, a.names, kanon_report_data.frontier, method => 'greedy'::text, patterns => NULL::text[],
         rules => NULL::jsonb, gap => 0::float8, effort => 1::float8, keep => '{}'::name[], weights => NULL::@extschema@.kanon_weights, hierarchies => NULL::jsonb,
         level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'fill'::text,
-        time_limit => '60 seconds'::interval, seed => NULL::bigint, solver => a.model, options => a.options) AS f)
+        time_limit => '60 seconds'::interval, seed => NULL::bigint, model => a.model, options => a.options) AS f)
 SELECT jsonb_build_object(
     'run', to_jsonb(r) - '{source_now,source_not,target_now,target_not,beside_now,beside_not,named_now,named_not,any_population,described}'::text[] || jsonb_build_object('server', current_setting('server_version'),
         -- nobody asked for one where the promise is another
@@ -2270,7 +2270,7 @@ tried AS (
             gap => 0::float8, effort => 1::float8, keep => kanon_explore.keep, weights => NULL::@extschema@.kanon_weights, hierarchies => s.hierarchies,
             level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'drop'::text,
             time_limit => kanon_explore.time_limit, seed => NULL::bigint,
-            solver => 'pattern_guided'::text, options => NULL::jsonb) f),
+            model => 'pattern_guided'::text, options => NULL::jsonb) f),
 points AS (
     SELECT t.*, row_number() OVER (ORDER BY t.series, t.k) AS nr, 1 / t.class_min::float8 AS risk, 1 / t.class_avg AS average_risk,
            coalesce((ln(1 / t.class_min::float8) - min(ln(1 / t.class_min::float8)) OVER ())

@@ -120,11 +120,11 @@ CALL compare('cluster', 'kanon_cluster by mondrian, dry run, 3.26 million row ty
 SELECT FROM kanon_cluster('types3', 'bench_out', ('{' || :'types3_qis' || '}')::name[], 10, 'mondrian',
     show => 'range,suppress,suppress,suppress,suppress,suppress,suppress,suppress,range');
 INSERT INTO result (bench, name, a_ms, b_ms, ratio, must, aim)
-SELECT 'cluster', 'mondrian, solver and measures, 3.26 million row types / one GROUP BY', u.solve_ms, r.b_ms, u.solve_ms / r.b_ms, 3, 1.5
+SELECT 'cluster', 'mondrian, method and measures, 3.26 million row types / one GROUP BY', u.solve_ms, r.b_ms, u.solve_ms / r.b_ms, 3, 1.5
 FROM (SELECT solve_ms FROM kanon_usefulness ORDER BY run DESC LIMIT 1) AS u, result AS r WHERE r.bench = 'cluster';
 DROP TABLE bench_out;
 INSERT INTO result (bench, name, a_ms, b_ms, ratio, must, aim)
-SELECT 'cluster', 'forest, Adult-2, k = 5: solver and measures / 1 s', solve_ms, 1000, solve_ms / 1000, 20, 5
+SELECT 'cluster', 'forest, Adult-2, k = 5: method and measures / 1 s', solve_ms, 1000, solve_ms / 1000, 20, 5
 FROM methods WHERE method = 'forest' AND k = 5;
 INSERT INTO result (bench, name, a_ms, b_ms, ratio, must, aim)
 SELECT 'cluster', 'bottom_up, Adult-2, k = 10: GCP / Mondrian''s', b.gcp, m.gcp, b.gcp / m.gcp, 1, 0.8

@@ -1,5 +1,5 @@
 -- The paper's section 3.6 anew: greedy, improve, ilp and (k = 2) matching side by side, and improve
--- with every combination allowed.  Solver times as the runs' records have them; each
+-- with every combination allowed.  Method times as the runs' records have them; each
 -- run may take :seconds (KANON_BENCH_SECONDS, 60), which improve uses where there is a gap to close.
 \if :real_data
 SELECT :'data' || '/cmc.csv' AS cmc_csv, :'data' || '/nursery.csv' AS nursery_csv \gset
@@ -58,7 +58,7 @@ BEGIN
 END $$;
 
 \echo
-\echo 'exact: cells lost by greedy, improve, ilp and matching; seconds in the solver, at most' :seconds
+\echo 'exact: cells lost by greedy, improve, ilp and matching; seconds in the method, at most' :seconds
 CREATE VIEW exact_table AS
 SELECT min(place) AS place, name, k,
        max(cost) FILTER (WHERE method = 'greedy') AS greedy,

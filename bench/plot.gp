@@ -20,9 +20,9 @@ set arrow from 1, graph 0 to 1, graph 1 nohead lw 2 lc rgb "#cc3311" front
 
 bars(file, value, must, aim) = sprintf("plot '%s' every ::1 using (column(%d)/column(%d)/2):0:(column(%d)/column(%d)/2):(0.32):ytic(strcol(1)) with boxxyerror lc rgb '#4477aa' title 'measured', '' every ::1 using (column(%d)/column(%d)):0 with points pt 5 ps 0.8 lc rgb '#228833' title 'aim', '' every ::1 using (1.06):0:(sprintf('%%.3g of %%.3g', column(%d), column(%d))) with labels left textcolor rgb '#333333' notitle", file, value, must, value, must, aim, must, value, must)
 
-set title "Whole calls and solver: ratios within one run" textcolor rgb "#333333" offset 0, 1
+set title "Whole calls and method: ratios within one run" textcolor rgb "#333333" offset 0, 1
 there(file) = int(system("test -s '".file."' && echo 1 || echo 0"))
-titles = "'Whole calls and solver: ratios within one run' 'kanon_risk against plain grouping' 'kanon_frontier against single runs' 'kanon_full_domain against one grouping' 'Classes of any shape'"
+titles = "'Whole calls and method: ratios within one run' 'kanon_risk against plain grouping' 'kanon_frontier against single runs' 'kanon_full_domain against one grouping' 'Classes of any shape'"
 do for [n = 1:5] {
 	if (there(dir."/".word("publish risk choosing full_domain cluster", n).".tsv")) {
 		set title word(titles, n)
@@ -36,7 +36,7 @@ if (there(dir."/memory.tsv")) {
 	eval(bars(dir."/memory.tsv", 5, 6, 7))
 }
 
-# exact solvers: cells lost above the proven bound, per k
+# exact methods: cells lost above the proven bound, per k
 reset
 set datafile separator "\t"
 set terminal svg size 1000,430 dynamic noenhanced font "sans-serif,13" background "#ffffff"

@@ -11,8 +11,8 @@ CALL compare('publish', 'the same with two kept columns / CREATE TABLE AS ... OR
            '{capital_gain,hours_per_week}'),
     'CREATE TABLE bench_out AS SELECT * FROM big ORDER BY random()', 1.5, 1.0);
 
--- the solver alone, as the run's record has it, against one GROUP BY
-CREATE PROCEDURE solver_against_grouping() LANGUAGE plpgsql AS $$
+-- the method alone, as the run's record has it, against one GROUP BY
+CREATE PROCEDURE method_against_grouping() LANGUAGE plpgsql AS $$
 DECLARE
     qis name[] := (SELECT array_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'adult20'::regclass AND attnum > 0);
     since timestamptz;
@@ -30,12 +30,12 @@ BEGIN
         COMMIT;
     END LOOP;
     INSERT INTO result (bench, name, a_ms, b_ms, ratio, must, aim)
-    SELECT 'publish', 'Adult widened to 20 QIs, all 2^20 patterns, k = 10: solver / one GROUP BY',
+    SELECT 'publish', 'Adult widened to 20 QIs, all 2^20 patterns, k = 10: method / one GROUP BY',
            percentile_cont(0.5) WITHIN GROUP (ORDER BY x), percentile_cont(0.5) WITHIN GROUP (ORDER BY y),
            percentile_cont(0.5) WITHIN GROUP (ORDER BY x / y), 60, 20
     FROM unnest(solve[2:], grouping[2:]) AS t (x, y);
 END $$;
-CALL solver_against_grouping();
+CALL method_against_grouping();
 
 -- growth: the same row types, one to eight million rows
 CREATE PROCEDURE growth() LANGUAGE plpgsql AS $$

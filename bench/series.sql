@@ -4,7 +4,7 @@
 \echo 'series: refreshes of Adult, 1 % of the rows changed; medians of five nights, ratios within each night'
 CREATE TABLE staying AS
 SELECT row_number() OVER () AS id, age, workclass, education, marital_status, occupation, race, sex, native_country, salary_class FROM adult;
-CREATE PROCEDURE series(what text, solver text, options jsonb) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE series(what text, model text, options jsonb) LANGUAGE plpgsql AS $$
 DECLARE
     kinds constant text[] := '{anew,stable,protected}';
     qis constant name[] := '{age,workclass,education,marital_status,occupation,race,sex,native_country}';
@@ -14,7 +14,7 @@ DECLARE
 BEGIN
     CREATE TABLE night_ms (kind text, night int, ms float8);
     FOR k IN 1..3 LOOP
-        PERFORM kanon_create_publication('series_' || kinds[k], 'staying', qis, 5, options || '{"keep": ["salary_class"]}', solver,
+        PERFORM kanon_create_publication('series_' || kinds[k], 'staying', qis, 5, options || '{"keep": ["salary_class"]}', model,
             key => 'id', stable => k > 1, protect_successive => k = 3);
         COMMIT;
     END LOOP;

@@ -91,8 +91,8 @@ SELECT * FROM kanon_frontier('people', '{age}', NULL);
 SELECT * FROM kanon_frontier('people', '{age}', '{}');
 SELECT * FROM kanon_frontier('people', '{age}', '{2,NULL}');
 SELECT * FROM kanon_frontier('people', '{age}', '{1,2}');
-SELECT * FROM kanon_frontier('people', '{age}', '{0,2}', solver => 'pattern_clustering', options => '{"patterns": ["*"]}');
-SELECT k, cost, classes, proven FROM kanon_frontier('people', '{age}', '{1,2}', solver => 'pattern_clustering', options => '{"patterns": ["-", "*"]}');
+SELECT * FROM kanon_frontier('people', '{age}', '{0,2}', model => 'pattern_clustering', options => '{"patterns": ["*"]}');
+SELECT k, cost, classes, proven FROM kanon_frontier('people', '{age}', '{1,2}', model => 'pattern_clustering', options => '{"patterns": ["-", "*"]}');
 SELECT * FROM kanon_frontier('people', '{age}', '{{2,3},{4,5}}');
 SELECT * FROM kanon_frontier(NULL, '{age}', '{2}');
 SELECT * FROM kanon_frontier('people', '{agee}', '{2}');
@@ -140,8 +140,8 @@ SELECT subject, row_count, detail, shown FROM kanon_explain('kept', '{a}', 4, wi
 
 -- bad input
 SELECT * FROM kanon_explain('people', '{age}', 1);
-SELECT aspect, count(*) FROM kanon_explain('people', '{age}', 1, solver => 'pattern_clustering', options => '{"patterns": ["-", "*"]}') GROUP BY 1 ORDER BY 1;
-SELECT * FROM kanon_explain('people', '{age}', 1, solver => 'anatomy', options => '{"sensitive": "sex"}');
+SELECT aspect, count(*) FROM kanon_explain('people', '{age}', 1, model => 'pattern_clustering', options => '{"patterns": ["-", "*"]}') GROUP BY 1 ORDER BY 1;
+SELECT * FROM kanon_explain('people', '{age}', 1, model => 'anatomy', options => '{"sensitive": "sex"}');
 SELECT * FROM kanon_explain('people', '{age}', 8);
 SELECT * FROM kanon_explain('people', '{age}', NULL);
 SELECT * FROM kanon_explain('people', '{age}', 2, with_values => NULL);

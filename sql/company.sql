@@ -216,12 +216,12 @@ SELECT kanon_drop_publication('seen_again');
 
 -- what cannot be made so is refused, with the reason
 \set VERBOSITY default
-SELECT kanon_create_publication('x', 'aged', '{age}', 5, solver => 'freeform');
-SELECT kanon_create_publication('x', 'aged', '{age}', 5, solver => 'freeform', stable => false);
+SELECT kanon_create_publication('x', 'aged', '{age}', 5, model => 'freeform');
+SELECT kanon_create_publication('x', 'aged', '{age}', 5, model => 'freeform', stable => false);
 SELECT kanon_create_publication('x', 'aged', '{age}', 5, '{"method": "k_k"}', 'cluster', stable => false);
-SELECT kanon_create_publication('x', 'aged', '{age}', 5, solver => 'anatomy');
-SELECT kanon_create_publication('x', 'aged', '{age}', 5, solver => 'synthetic');
-SELECT kanon_create_publication('x', 'aged', '{age}', 5, solver => 'alpha_beta');
+SELECT kanon_create_publication('x', 'aged', '{age}', 5, model => 'anatomy');
+SELECT kanon_create_publication('x', 'aged', '{age}', 5, model => 'synthetic');
+SELECT kanon_create_publication('x', 'aged', '{age}', 5, model => 'alpha_beta');
 -- what readers can tell is said once
 SET client_min_messages = notice;
 SELECT kanon_create_publication('x', 'aged', '{age}', 5, '{"keep": ["ill"], "mask": {"ill": {"pseudonym": "publication"}}}', stable => false);

@@ -35,7 +35,7 @@ SELECT kanon_create_publication('p', 'labelled', NULL, 3);
 SELECT quasi_identifiers, options FROM kanon_publications WHERE publication = 'corner_test.p';
 SELECT kanon_drop_publication('p');
 -- clusters, cost by NCP, taken apart for persons of the release before
-SELECT kanon_create_publication('p', 'people', '{a,b}', 3, '{"keep": ["flag"]}', solver => 'cluster', key => 'id', protect_successive => true, keep_releases => 3);
+SELECT kanon_create_publication('p', 'people', '{a,b}', 3, '{"keep": ["flag"]}', model => 'cluster', key => 'id', protect_successive => true, keep_releases => 3);
 UPDATE people SET a = (a + 1) % 5 WHERE id % 7 = 0;
 UPDATE p_history SET digest = NULL; -- as if something had changed
 SELECT status FROM kanon_refresh('p');

@@ -37,7 +37,7 @@ BEGIN
     EXCEPTION WHEN SQLSTATE 'ZZ001' THEN
     END;
     said := ARRAY[refreshed,
-        'list: ' || answer($q$SELECT string_agg(concat_ws(' ', publication, published, source, left(solver, 18), quasi_identifiers, k, left(options::text, 20), keep_releases, stable, protect_successive, left(key, 18), release), '; ') FROM kanon_publications$q$),
+        'list: ' || answer($q$SELECT string_agg(concat_ws(' ', publication, published, source, left(model, 18), quasi_identifiers, k, left(options::text, 20), keep_releases, stable, protect_successive, left(key, 18), release), '; ') FROM kanon_publications$q$),
         'releases: ' || answer($q$SELECT string_agg(concat_ws(' ', release, status, row_count, k, cost, relation), '; ' ORDER BY release, status) FROM kanon_releases$q$),
         'status: ' || answer($q$SELECT string_agg(concat_ws(' ', publication_name, status, release, failures, error), '; ') FROM kanon_publication_status()$q$),
         'compare: ' || answer($q$SELECT string_agg(c::text, '; ') FROM kanon_compare_releases('own.p', 1, 2) AS c$q$),
@@ -73,12 +73,12 @@ UPDATE p_publication SET options = '{"dry_run": true}'
 UPDATE p_publication SET options = '{"replace": true}'
 UPDATE p_publication SET options = '{"keep": ["id"]}'
 UPDATE p_publication SET options = '{"keep": [], "mark": true}'
-UPDATE p_publication SET solver = ''
-UPDATE p_publication SET solver = 'check'
-UPDATE p_publication SET solver = 'freeform'
-UPDATE p_publication SET solver = 'cluster'
-UPDATE p_publication SET solver = 'full_domain'
-UPDATE p_publication SET solver = repeat('x', 100000)
+UPDATE p_publication SET model = ''
+UPDATE p_publication SET model = 'check'
+UPDATE p_publication SET model = 'freeform'
+UPDATE p_publication SET model = 'cluster'
+UPDATE p_publication SET model = 'full_domain'
+UPDATE p_publication SET model = repeat('x', 100000)
 UPDATE p_publication SET name = repeat('x', 100000)
 UPDATE p_publication SET key = 'nope'
 UPDATE p_publication SET key = 'a'
@@ -97,7 +97,7 @@ UPDATE p_publication SET published = 't'
 DELETE FROM p_publication
 INSERT INTO p_publication SELECT * FROM p_publication
 ALTER TABLE p_publication DROP COLUMN k
-ALTER TABLE p_publication DROP COLUMN solver
+ALTER TABLE p_publication DROP COLUMN model
 ALTER TABLE p_publication DROP COLUMN name
 ALTER TABLE p_publication ALTER k TYPE text
 ALTER TABLE p_publication ALTER published TYPE oid USING 1
@@ -153,11 +153,11 @@ ALTER TABLE p_history ENABLE ROW LEVEL SECURITY; ALTER TABLE p_history FORCE ROW
 ALTER TABLE p_publication ADD CHECK (false) NOT VALID
 CREATE TABLE kid () INHERITS (p_history)
 ALTER TABLE p_history RENAME TO q; CREATE VIEW p_history AS SELECT * FROM q
-UPDATE p_publication SET solver = 'cluster', options = '{"keep": ["note"], "method": "k_k"}'
-UPDATE p_publication SET solver = 'transactions'
-UPDATE p_publication SET solver = 'subtree', options = '{"keep": ["note"], "hierarchies": {"a": {"interval": [2]}, "b": {"prefix": [1]}}}'
-UPDATE p_publication SET solver = 'pattern_clustering'
-UPDATE p_publication SET solver = 'pattern_clustering', options = '{"keep": ["note"], "patterns": ["--", "**"]}'
+UPDATE p_publication SET model = 'cluster', options = '{"keep": ["note"], "method": "k_k"}'
+UPDATE p_publication SET model = 'transactions'
+UPDATE p_publication SET model = 'subtree', options = '{"keep": ["note"], "hierarchies": {"a": {"interval": [2]}, "b": {"prefix": [1]}}}'
+UPDATE p_publication SET model = 'pattern_clustering'
+UPDATE p_publication SET model = 'pattern_clustering', options = '{"keep": ["note"], "patterns": ["--", "**"]}'
 UPDATE p_publication SET options = '{"keep": ["note"], "hierarchies": {"a": "nope"}}'
 UPDATE p_publication SET options = '{"keep": ["note"], "hierarchies": {"a": "p"}}'
 UPDATE p_publication SET options = '{"keep": ["note"], "privacy": [{"rule": "distinct_l", "column": "note", "l": 2}]}'

@@ -207,7 +207,7 @@ SELECT say(call) FROM unnest(ARRAY[
     $$ kanon_t_closeness('a', 0.5, $1) $$,
     $$ kanon_hierarchy_date('long_test', 'b', 'o', ARRAY[$1]) $$,
     $$ kanon_create_publication('"' || $1, 'long_test', '{a}', 2) $$,
-    $$ kanon_create_publication('p', 'long_test', '{a}', 2, solver => $1) $$,
+    $$ kanon_create_publication('p', 'long_test', '{a}', 2, model => $1) $$,
     $$ kanon_create_publication('p', 'long_test', '{a}', 2, options => jsonb_build_object($1, 1)) $$,
     $$ kanon_create_publication('p', 'long_test', '{a}', 2, options => jsonb_build_object('method', $1)) $$,
     $$ kanon_refresh('"' || $1) $$,
@@ -245,7 +245,7 @@ SELECT FROM kanon_pattern_guided('person', 'o', '{birth_year}', 5, method => 'gr
 SELECT FROM kanon_pattern_guided('person', 'o', '{birth_year}', 5, residual => 'dropp');
 SELECT FROM kanon_full_domain('person', 'o', '{birth_year}', 5, method => 'flush');
 SELECT FROM kanon_freeform('person', 'o', '{birth_year}', 5, method => 'sort-greedy');
-SELECT FROM kanon_create_publication('p', 'person', '{birth_year}', 5, solver => 'full-domain');
+SELECT FROM kanon_create_publication('p', 'person', '{birth_year}', 5, model => 'full-domain');
 SELECT FROM kanon_create_publication('p', 'person', '{birth_year}', 5, options => '{"keeps": ["diagnosis"]}');
 SELECT FROM kanon_create_publication('p', 'person', '{birth_year}', 5, key => 'diagnosiss');
 

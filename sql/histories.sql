@@ -106,7 +106,7 @@ SELECT kanon_drop_publication('told');
 -- three leave who are all ill alike: with a rule they stay until somebody else goes with them, and so does what changes
 UPDATE stays SET ill = (ARRAY['flu', 'cold', 'hiv'])[1 + id / 12 % 3];
 DELETE FROM stays WHERE id > 120;
--- (the solver fits not all of what is left of a class: everybody is held back, and there is a release all the same)
+-- (the method fits not all of what is left of a class: everybody is held back, and there is a release all the same)
 SELECT kanon_create_publication('told', 'stays', '{born,zip}', 3, jsonb_build_object('keep', ARRAY['ill'], 'privacy', ARRAY[kanon_distinct_l('ill', 2)]), key => 'id', protect_successive => true, keep_releases => 20);
 SELECT * FROM held($$DELETE FROM stays WHERE born = 1960 AND zip = 48101 AND ill = 'flu'$$);
 SELECT * FROM held($$DELETE FROM stays WHERE id = (SELECT max(id) FROM stays WHERE born = 1960 AND zip = 48101 AND ill = 'cold')$$);
@@ -162,7 +162,7 @@ SELECT kanon_drop_publication('manies');
  * with fewer than l values in one night (broken); and what was shown, since who shows nothing hides everybody.
  */
 CREATE TABLE seen (night int, tag text, class text, ill text);
-CREATE FUNCTION judge(seed float8, nights int, k bigint, solver text, options jsonb, many boolean DEFAULT false, l int DEFAULT 0,
+CREATE FUNCTION judge(seed float8, nights int, k bigint, model text, options jsonb, many boolean DEFAULT false, l int DEFAULT 0,
     OUT below bigint, OUT broken bigint, OUT shown boolean, OUT waited boolean, OUT failed text) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -181,7 +181,7 @@ BEGIN
     FROM generate_series(1, 40 + (random() * 40)::int) i, generate_series(1, CASE WHEN many THEN 1 + (random() * 1.4)::int ELSE 1 END) v;
     PERFORM kanon_create_publication('judged', 'people', '{a,b}', k, options || jsonb_build_object('keep', ARRAY['tag', 'ill'], 'allow_identifying', ARRAY['tag'], 'min_rows', 0)
         || CASE WHEN l > 0 THEN jsonb_build_object('privacy', CASE WHEN many THEN ARRAY[kanon_distinct_l('ill', l), kanon_subject('id')] ELSE ARRAY[kanon_distinct_l('ill', l)] END) ELSE '{}' END,
-        solver, key => 'id', protect_successive => true);
+        model, key => 'id', protect_successive => true);
     INSERT INTO seen SELECT 1, p.tag, concat_ws('|', coalesce(p.a::text, '*'), coalesce(p.b::text, '*')), p.ill FROM judged p;
     FOR night_ IN 2..nights LOOP
         n := 1 + (random() * 8)::int;
@@ -236,7 +236,7 @@ SELECT * FROM judge(0.64, 7, 3, 'pattern_guided', '{"max_held": 2, "residual": "
 CREATE TABLE members AS SELECT i AS id, i % 4 AS a, i / 4 % 3 AS b, 'ill' || i % 5 AS ill FROM generate_series(1, 60) i;
 CREATE TABLE town AS SELECT a, b FROM members;
 SELECT kanon_create_publication('within', 'members', '{a,b}', 3, jsonb_build_object('keep', '["ill"]'::jsonb, 'privacy', jsonb_build_array(kanon_delta_presence('town', 0, 1))),
-    solver => 'full_domain', key => 'id', protect_successive => true);
+    model => 'full_domain', key => 'id', protect_successive => true);
 DELETE FROM town WHERE (a, b) = (1, 0);
 DELETE FROM members WHERE (a, b) = (1, 0) AND id > 1;
 INSERT INTO town VALUES (1, 0);

@@ -38,7 +38,7 @@ CREATE FUNCTION market_safe(known text DEFAULT '2', k bigint DEFAULT 5) RETURNS 
 SELECT safe FROM kanon_check_linked('market_public.customers', '{"market_public.customers": {"quasi_identifiers": ["birth", "zip"]},
   "market_public.orders": {"quasi_identifiers": ["placed", "city"]}, "market_public.lines": {"quasi_identifiers": ["product_id"]}}', k, known) $$;
 SELECT market_safe(), market_safe('2', 50) AS with_50;
-SELECT publication, source, quasi_identifiers, k, solver, options - 'tables' AS options, jsonb_array_length(options -> 'tables') AS tables, problem FROM kanon_publications;
+SELECT publication, source, quasi_identifiers, k, model, options - 'tables' AS options, jsonb_array_length(options -> 'tables') AS tables, problem FROM kanon_publications;
 
 -- nothing has changed: no release
 SELECT release, status FROM kanon_refresh('market_public');
@@ -87,7 +87,7 @@ CALL kanon_refresh_all();
 -- what is altered is tried before
 SELECT kanon_alter_publication('market_public', k => 1000);
 SELECT kanon_alter_publication('market_public', key => 'id');
-SELECT kanon_alter_publication('market_public', solver => 'cluster');
+SELECT kanon_alter_publication('market_public', model => 'cluster');
 SELECT kanon_alter_publication('market_public', quasi_identifiers => '{birth}');
 SELECT kanon_alter_publication('market_public', set_options => '{"known_rows": "7"}');
 SELECT kanon_alter_publication('market_public', set_options => '{"pseudonym": "never"}');
@@ -155,7 +155,7 @@ UPDATE market_private.customers_publication SET options = '{}'
 WITH h AS (UPDATE market_private.customers_publication SET options = '{"known_rows": "1", "pseudonym": "release", "tables": []}') SELECT 1
 WITH h AS (UPDATE market_private.customers_publication SET views = array_fill(4294967295::oid::regclass, ARRAY[cardinality(views)]), options = '{"tables": [1, {}, {"target": 3}, {"target": "lines"}]}') SELECT 1
 UPDATE market_private.customers_publication SET options = '{"tables": {"a": 1}}', views = array_fill(4294967295::oid::regclass, ARRAY[cardinality(views)])
-UPDATE market_private.customers_publication SET solver = 'greedy'
+UPDATE market_private.customers_publication SET model = 'greedy'
 UPDATE market_private.customers_publication SET mask_key = '\x00'$$, E'\n')) AS change;
 RESET client_min_messages;
 \pset tuples_only off

@@ -6,7 +6,7 @@ CREATE TABLE stay AS
 SELECT i AS id, 1950 + i % 40 AS birth, 10000 + i % 7 AS zip, 'd' || i % 5 AS diagnosis, 'n' || i AS note FROM generate_series(1, 600) i;
 SELECT kanon_create_publication('stays', 'stay', '{birth,zip}', 5,
     jsonb_build_object('keep', ARRAY['diagnosis'], 'privacy', ARRAY[kanon_distinct_l('diagnosis', 2)], 'weights', '[1, 2]'::jsonb));
-CREATE VIEW now_is AS SELECT k, solver, quasi_identifiers, options FROM kanon_publications WHERE publication = 'night_test.stays';
+CREATE VIEW now_is AS SELECT k, model, quasi_identifiers, options FROM kanon_publications WHERE publication = 'night_test.stays';
 CREATE VIEW said AS SELECT release, status, row_count, error, message, detail, hint FROM kanon_releases WHERE publication = 'night_test.stays';
 
 -- ---- changes ----
@@ -32,8 +32,8 @@ SELECT kanon_alter_publication('stays', set_options => '{"keep": ["nobody"]}');
 SELECT kanon_alter_publication('stays', set_options => '{"keep": ["diagnosys"]}');
 SELECT kanon_alter_publication('stays', set_options => '{"keep": ["diagnosis", "note"]}');
 SELECT kanon_alter_publication('stays', quasi_identifiers => '{nobody}');
-SELECT kanon_alter_publication('stays', solver => 'nobody');
-SELECT kanon_alter_publication('stays', solver => 'cluster', set_options => '{"method": "pairs"}');
+SELECT kanon_alter_publication('stays', model => 'nobody');
+SELECT kanon_alter_publication('stays', model => 'cluster', set_options => '{"method": "pairs"}');
 SELECT kanon_alter_publication('stays', set_options => '{"hierarchies": {"zip": "night_test.stay"}}');
 SELECT kanon_alter_publication('stays', key => 'nobody');
 SELECT kanon_alter_publication('stays', quasi_identifiers => '{zip}');
@@ -104,7 +104,7 @@ SELECT kanon_create_publication('x', 'stay', '{birth,zip}', 5, '{"max_gcp": 1.5}
 SELECT kanon_create_publication('x', 'stay', '{birth,zip}', 5, '{"max_suppressed": -1}');
 -- sets of items have them, too
 CREATE TABLE basket AS SELECT i AS id, ARRAY['a' || i % 3, 'b' || i % 2] AS items FROM generate_series(1, 60) i;
-SELECT kanon_create_publication('baskets', 'basket', '{items}', 5, '{"min_rows": 50, "max_gcp": 0.5}', solver => 'transactions', stable => false);
+SELECT kanon_create_publication('baskets', 'basket', '{items}', 5, '{"min_rows": 50, "max_gcp": 0.5}', model => 'transactions', stable => false);
 DELETE FROM basket WHERE id > 40;
 SELECT status, error, message FROM kanon_refresh('baskets');
 SELECT kanon_drop_publication('baskets');
@@ -234,7 +234,7 @@ CREATE SCHEMA night_else;
 CREATE TABLE leveled AS SELECT i % 12 AS zip, 'd' || i % 3 AS ill FROM generate_series(1, 240) i;
 CREATE TABLE zip_h AS SELECT z AS value, z / 6 AS level1, 0 AS level2 FROM generate_series(0, 11) z;
 CREATE TABLE ill_h AS SELECT 'd' || i AS value, CASE WHEN i < 2 THEN 'x' ELSE 'y' END AS kind, '*' AS top FROM generate_series(0, 2) i;
-SELECT kanon_create_publication('renamed', 'leveled', '{zip}', 30, format('{"keep": ["ill"], "hierarchies": {"zip": "zip_h"}, "privacy": [%s]}', kanon_t_closeness('ill', 0.6, 'hierarchical', 'ill_h'))::jsonb, solver => 'full_domain', stable => false);
+SELECT kanon_create_publication('renamed', 'leveled', '{zip}', 30, format('{"keep": ["ill"], "hierarchies": {"zip": "zip_h"}, "privacy": [%s]}', kanon_t_closeness('ill', 0.6, 'hierarchical', 'ill_h'))::jsonb, model => 'full_domain', stable => false);
 SELECT zip, count(*) FROM renamed GROUP BY 1 ORDER BY 1;
 ALTER TABLE zip_h RENAME TO zip_levels;
 ALTER TABLE ill_h SET SCHEMA night_else;

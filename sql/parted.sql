@@ -140,10 +140,10 @@ SELECT short($$ kanon_pattern_guided('many', 'x', '{site,a,b,c}', 5) $$);
 SELECT short($$ kanon_pattern_guided('many', 'x', '{site,a,b,id}', 5, partition_by => 'site') $$);
 SELECT short($$ kanon_pattern_guided('many', 'x', '{site,a,b,c}', 5, partition_by => 'site', privacy => ARRAY[kanon_subject('id')]) $$);
 SELECT short($$ kanon_pattern_guided('many', 'x', '{site,a,b,c}', 5, partition_by => 'site', privacy => ARRAY[kanon_k_map('many')]) $$);
-SELECT short($$ kanon_frontier('many', '{site,a,b,c}', '{5,10}', solver => 'pattern_guided', options => '{"partition_by": "site"}') $$);
+SELECT short($$ kanon_frontier('many', '{site,a,b,c}', '{5,10}', model => 'pattern_guided', options => '{"partition_by": "site"}') $$);
 SELECT short($$ kanon_create_publication('x', 'many', '{site,a,b,c}', 5, options => '{"partition_by": "site"}', key => 'id') $$);
 SELECT short($$ kanon_create_publication('x', 'many', '{site,a,b,c}', 5, options => '{"partition_by": "site"}', stable => true) $$);
--- a solver's request is told with what was in use when it was refused
+-- a method's request is told with what was in use when it was refused
 CREATE FUNCTION exceeds(call text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     detail text;
@@ -152,7 +152,7 @@ BEGIN
     EXECUTE 'SELECT FROM ' || call;
 EXCEPTION WHEN out_of_memory THEN
     GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-    kb := regexp_match(detail, 'The solver asked for (\d+) kB more, with (\d+) kB in use and a limit of (\d+) kB');
+    kb := regexp_match(detail, 'The method asked for (\d+) kB more, with (\d+) kB in use and a limit of (\d+) kB');
     RETURN kb[1]::int + kb[2]::int >= kb[3]::int;
 END $$;
 SELECT exceeds($$ kanon_pattern_guided('many', 'x', '{site,a,b,c}', 25, partition_by => 'site', keep => '{d}', residual => 'drop', patterns => '{--**,****}', privacy => ARRAY[kanon_distinct_l('d', 12)]) $$);

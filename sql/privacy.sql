@@ -1,4 +1,4 @@
--- rules beyond k: sensitive values, persons; each as its paper has it, and what solvers take
+-- rules beyond k: sensitive values, persons; each as its paper has it, and what methods take
 CREATE SCHEMA privacy_test;
 SET search_path = privacy_test, public;
 -- a number is what was said, however the session likes to see floats
@@ -407,9 +407,9 @@ SELECT refused(format(call, 'kanon_k_map(''hamlet'')')), split_part(refused(form
     $$ kanon_pattern_guided('overlap', 'o', '{x,y}', 3, method => 'improve', privacy => ARRAY[%s]) $$,
     $$ kanon_pattern_clustering('overlap', 'o', '{x,y}', 3, method => 'greedy', patterns => '{--,--,-*}', privacy => ARRAY[%s]) $$,
     $$ kanon_cluster('overlap', 'o', '{x,y}', 3, method => 'bottom_up', privacy => ARRAY[%s]) $$,
-    $$ kanon_frontier('overlap', '{x,y}', '{2,3}', solver => 'cluster', options => jsonb_build_object('method', 'forest', 'privacy', ARRAY[%s])) $$,
-    $$ kanon_explain('overlap', '{x,y}', 3, solver => 'pattern_guided', options => jsonb_build_object('method', 'best', 'privacy', ARRAY[%s])) $$,
-    $$ kanon_create_publication('o', 'overlap', '{x,y}', 3, solver => 'cluster', options => jsonb_build_object('method', 'mondrian_relaxed', 'privacy', ARRAY[%s])) $$]) AS call;
+    $$ kanon_frontier('overlap', '{x,y}', '{2,3}', model => 'cluster', options => jsonb_build_object('method', 'forest', 'privacy', ARRAY[%s])) $$,
+    $$ kanon_explain('overlap', '{x,y}', 3, model => 'pattern_guided', options => jsonb_build_object('method', 'best', 'privacy', ARRAY[%s])) $$,
+    $$ kanon_create_publication('o', 'overlap', '{x,y}', 3, model => 'cluster', options => jsonb_build_object('method', 'mondrian_relaxed', 'privacy', ARRAY[%s])) $$]) AS call;
 SELECT refused($$ kanon_pattern_guided('overlap', 'o', '{x,y}', 3, privacy => ARRAY[kanon_k_map('hamlet'), kanon_delta_presence('hamlet', 0, 1)]) $$);
 
 -- the target itself is checked: values that have another order once they are written
@@ -489,7 +489,7 @@ SELECT DISTINCT state FROM draws(40) ORDER BY 1;
 -- a publication under k_map: classes of fewer rows than k, which the population hides
 CREATE TABLE town AS SELECT i % 4 AS a, i % 3 AS b FROM generate_series(1, 48) i;
 CREATE TABLE surveyed AS SELECT a, b, 'x' AS c FROM town ORDER BY a, b LIMIT 6;
-SELECT kanon_create_publication('hidden', 'surveyed', '{a,b}', 4, solver => 'full_domain',
+SELECT kanon_create_publication('hidden', 'surveyed', '{a,b}', 4, model => 'full_domain',
     options => jsonb_build_object('keep', ARRAY['c'], 'privacy', ARRAY[kanon_k_map('town')]));
 UPDATE hidden_history SET digest = NULL; -- as if something had changed
 SELECT status, row_count, k FROM kanon_refresh('hidden');

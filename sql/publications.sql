@@ -17,7 +17,7 @@ $$;
 SELECT kanon_create_publication('visits', 'patients', '{birth,zip}', 5, '{"keep": ["diagnosis"]}');
 SELECT relname, relkind, reloptions, relacl FROM pg_class
 WHERE relnamespace = 'pub_test'::regnamespace AND relname LIKE 'visits%' ORDER BY 1;
-SELECT publication, published, source, quasi_identifiers, k, solver, options, keep_releases, stable, protect_successive,
+SELECT publication, published, source, quasi_identifiers, k, model, options, keep_releases, stable, protect_successive,
        key, release, refreshed_at IS NOT NULL AS refreshed FROM kanon_publications;
 SELECT k, row_count FROM kanon_check('visits', '{birth,zip}');
 SELECT attname FROM pg_attribute WHERE attrelid = 'visits_source'::regclass AND attnum > 0 ORDER BY attnum;
@@ -127,7 +127,7 @@ ALTER TABLE wide DROP COLUMN d;
 SELECT kanon_alter_publication('narrow', k => 4000);
 SELECT kanon_alter_publication('narrow', k => 4000, solve => false);
 SELECT status, error, message FROM kanon_refresh('narrow');
-SELECT kanon_alter_publication('narrow', k => 2, solver => 'pattern_clustering', stable => false,
+SELECT kanon_alter_publication('narrow', k => 2, model => 'pattern_clustering', stable => false,
     options => '{"keep": ["c", "d"], "patterns": ["--", "-*", "**"], "method": "greedy"}');
 SELECT status, row_count FROM kanon_refresh('narrow');
 SELECT kanon_drop_publication('narrow');
@@ -193,18 +193,18 @@ SELECT relname FROM pg_class WHERE relname LIKE 'stable\_types%' ORDER BY 1;
 SELECT kanon_drop_publication('loose');
 SELECT kanon_drop_publication('stable');
 
--- the same of every solver that makes classes: those who shared one share one still;
+-- the same of every model that makes classes: those who shared one share one still;
 -- the view keeps k and what the rules ask, and the record claims no optimum
 CREATE TABLE flat AS SELECT i AS id, (i * i % 61 + 19) % 90 AS age, i % 11 AS zip, 'd' || i % 7 AS diagnosis FROM generate_series(1, 600) i;
 CREATE TABLE flat_age AS SELECT i AS age, i / 10 * 10 || '+' AS decade, CASE WHEN i < 50 THEN 'young' ELSE 'old' END AS half FROM generate_series(0, 99) i;
 CREATE TABLE flat_zip AS SELECT i AS zip, i / 4 || 'x' AS area FROM generate_series(0, 99) i;
-CREATE FUNCTION near(solver text, options jsonb) RETURNS TABLE (status text, loose boolean, stable bigint, k boolean, l boolean, proven boolean, claim text)
+CREATE FUNCTION near(model text, options jsonb) RETURNS TABLE (status text, loose boolean, stable bigint, k boolean, l boolean, proven boolean, claim text)
 LANGUAGE plpgsql AS $$
 DECLARE
     asked jsonb := options || '{"keep": ["diagnosis"]}';
 BEGIN
-    PERFORM kanon_create_publication('far', 'flat', '{age,zip}', 4, asked, solver, key => 'id', keep_releases => 2, stable => false);
-    PERFORM kanon_create_publication('close', 'flat', '{age,zip}', 4, asked, solver, key => 'id', keep_releases => 2, stable => true);
+    PERFORM kanon_create_publication('far', 'flat', '{age,zip}', 4, asked, model, key => 'id', keep_releases => 2, stable => false);
+    PERFORM kanon_create_publication('close', 'flat', '{age,zip}', 4, asked, model, key => 'id', keep_releases => 2, stable => true);
     INSERT INTO flat SELECT i, (i * i % 83 + 7) % 90, i % 12, 'd' || i % 7 FROM generate_series(601, 800) i WHERE i % 3 > 0;
     PERFORM kanon_refresh('far');
     SELECT r.status INTO status FROM kanon_refresh('close') r;
@@ -227,14 +227,14 @@ SELECT * FROM near('full_domain', :'h'::jsonb || jsonb_build_object('privacy', A
 SELECT * FROM near('subtree', :'h');
 SELECT * FROM near('subtree', :'h'::jsonb || jsonb_build_object('method', 'optimal', 'scheme', 'sibling', 'privacy', ARRAY[kanon_distinct_l('diagnosis', 3)]));
 SELECT * FROM near('pattern_clustering', '{"method": "greedy", "patterns": ["-*", "*-", "-*", "**", "*-"]}');
--- another solver finds classes that are none of its own: it begins anew, or with what it can make of them
+-- another model finds classes that are none of its own: it begins anew, or with what it can make of them
 SELECT kanon_create_publication('turns', 'flat', '{age,zip}', 4, :'h', 'cluster', key => 'id', keep_releases => 2, stable => true);
-SELECT kanon_alter_publication('turns', solver => 'full_domain');
+SELECT kanon_alter_publication('turns', model => 'full_domain');
 SELECT status, k >= 4 AS k FROM kanon_refresh('turns');
-SELECT kanon_alter_publication('turns', solver => 'subtree');
+SELECT kanon_alter_publication('turns', model => 'subtree');
 SELECT status, k >= 4 AS k FROM kanon_refresh('turns');
 SELECT persons_below_k FROM kanon_compare_releases('turns', 2, 3);
-SELECT kanon_alter_publication('turns', solver => 'cluster');
+SELECT kanon_alter_publication('turns', model => 'cluster');
 SELECT status, k >= 4 AS k FROM kanon_refresh('turns');
 SELECT persons_below_k FROM kanon_compare_releases('turns', 3, 4);
 SELECT kanon_drop_publication('turns');
@@ -269,7 +269,7 @@ ALTER TABLE clinic DROP COLUMN note;
 SELECT kanon_alter_publication('diverse', protect_successive => true);
 UPDATE clinic SET zip = (zip + 1) % 5 WHERE id IN (101, 102);
 SELECT status, error, message FROM kanon_refresh('diverse');
--- any solver will do
+-- any model will do
 SELECT kanon_create_publication('whole', 'clinic', '{age,zip}', 5, '{"keep": ["diagnosis"], "hierarchies": {"age": "pub_test.age_h"},
     "suppression_limit": 0.1}', 'full_domain', key => 'id', keep_releases => 2);
 UPDATE whole_history SET digest = NULL; -- as if something had changed
@@ -336,9 +336,9 @@ SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, '{"target":
 SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, '{"replace": true}')$$);
 SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, '["keep"]')$$);
 SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, '{"method": "none"}')$$);
-SELECT left(said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, solver => 'nobody')$$), 50);
-SELECT left(said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, solver => 'check')$$), 50);
-SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, solver => 'pattern_clustering')$$);
+SELECT left(said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, model => 'nobody')$$), 50);
+SELECT left(said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, model => 'check')$$), 50);
+SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, model => 'pattern_clustering')$$);
 SELECT kanon_refresh('nobody');
 SELECT kanon_refresh('wide');
 SELECT kanon_refresh('a.b.c.d');
@@ -369,21 +369,21 @@ SELECT kanon_create_publication('x', 'wide', '{a}', 3, '{"keep": ["c"]}', key =>
 CREATE TEMP TABLE fleeting AS SELECT 1 AS a;
 SELECT kanon_create_publication('x', 'fleeting', '{a}', 3);
 SELECT count(*) FROM pg_class WHERE relnamespace = 'pub_test'::regnamespace AND relname ~ '^x';
-SELECT kanon_create_publication('x', 'wide', '{a}', 3, solver => 'check_freeform');
+SELECT kanon_create_publication('x', 'wide', '{a}', 3, model => 'check_freeform');
 
--- every kind of solver that makes classes; one that makes none is refused
+-- every kind of model that makes classes; one that makes none is refused
 CREATE TABLE many AS SELECT i AS id, i % 30 AS a, i % 7 AS b, 'd' || i % 3 AS d FROM generate_series(1, 200) i;
-SELECT kanon_create_publication('by_' || solver, 'many', '{a,b}', 4, options::jsonb || '{"keep": ["d"]}', solver)
+SELECT kanon_create_publication('by_' || model, 'many', '{a,b}', 4, options::jsonb || '{"keep": ["d"]}', model)
 FROM (VALUES ('full_domain', '{"suppression_limit": 0.2}'), ('cluster', '{"method": "mondrian"}'),
-             ('pattern_clustering', '{"patterns": ["-*", "**"], "method": "greedy"}')) s (solver, options);
+             ('pattern_clustering', '{"patterns": ["-*", "**"], "method": "greedy"}')) s (model, options);
 DELETE FROM many WHERE id % 10 = 0;
 SELECT r.status, r.row_count, r.k >= 4 AS k
 FROM kanon_publications p CROSS JOIN LATERAL kanon_refresh(publication) r WHERE publication ~ '\.by_' ORDER BY publication;
 SELECT kanon_drop_publication(publication) FROM kanon_publications WHERE publication ~ '\.by_';
-SELECT kanon_create_publication('x', 'many', '{a,b}', 4, solver => 'freeform', key => 'id');
+SELECT kanon_create_publication('x', 'many', '{a,b}', 4, model => 'freeform', key => 'id');
 SELECT count(*) FROM pg_class WHERE relnamespace = 'pub_test'::regnamespace AND relname ~ '^x';
 
--- a function that the extension's owner adds under a solver's name is not what a publication runs
+-- a function that the extension's owner adds under a model's name is not what a publication runs
 CREATE TABLE planted (who text);
 CREATE FUNCTION public.kanon_cluster(source regclass, target text, quasi_identifiers name[], k bigint) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN

@@ -72,12 +72,12 @@ SELECT p.rule ->> 'rule' AS rule, p.rule ->> 'dmin' AS dmin, method, scheme, (SE
 FROM unnest(ARRAY[kanon_k_map('everybody'), kanon_delta_presence('everybody', 0, 0.8), kanon_delta_presence('everybody', 0.3, 1)]) AS p (rule), unnest('{top_down,optimal}'::text[]) method, unnest('{subtree,sibling}'::text[]) scheme ORDER BY 1, 2, 3, 4;
 
 -- a publication
-SELECT kanon_create_publication('people_view', 'people', '{age,zip,sex}', 2, solver => 'subtree', options => '{"hierarchies": {"age": "age_h", "zip": "zip_h"}, "keep": ["illness"], "scheme": "sibling", "method": "optimal"}');
+SELECT kanon_create_publication('people_view', 'people', '{age,zip,sex}', 2, model => 'subtree', options => '{"hierarchies": {"age": "age_h", "zip": "zip_h"}, "keep": ["illness"], "scheme": "sibling", "method": "optimal"}');
 INSERT INTO people VALUES (49, 26, '4821', 'f', 'flu');
 SELECT kanon_refresh('people_view');
 SELECT count(*), count(DISTINCT (age, zip, sex)) FROM people_view;
 SELECT * FROM kanon_check('people_view', '{age,zip,sex}');
-SELECT kanon_create_publication('people_key', 'people', '{age,zip,sex}', 2, solver => 'subtree', key => 'id', protect_successive => true, options => '{"hierarchies": {"age": "age_h", "zip": "zip_h"}}');
+SELECT kanon_create_publication('people_key', 'people', '{age,zip,sex}', 2, model => 'subtree', key => 'id', protect_successive => true, options => '{"hierarchies": {"age": "age_h", "zip": "zip_h"}}');
 UPDATE people SET zip = '48212', age = 42, sex = 'm' WHERE id IN (3, 5);
 SELECT kanon_refresh('people_key');
 SELECT count(*) FROM people_key;

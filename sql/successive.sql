@@ -71,7 +71,7 @@ SELECT * FROM try('{"keep": ["diagnosis"]}', false, 'id', true);
 SELECT * FROM try('{"keep": ["diagnosis"], "mark": true}', true, 'id', true);
 SELECT * FROM try('{"keep": ["diagnosis"], "residual": "drop"}', true, 'id', true);
 SELECT * FROM try('{"residual": "drop", "method": "improve"}', false, 'id', true);
--- rows that the solver itself leaves out: with a key, and protected near the release before
+-- rows that the method itself leaves out: with a key, and protected near the release before
 SELECT * FROM try('{"residual": "drop", "patterns": ["*--"], "keep": ["diagnosis"]}', false, 'id', false);
 SELECT * FROM try('{"residual": "drop", "patterns": ["---", "*--"], "mark": true}', true, 'id', true);
 

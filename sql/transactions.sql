@@ -258,20 +258,20 @@ SECURITY LABEL FOR kanon ON COLUMN long.year IS 'identifier';
 SELECT count(*) FROM kanon_transactions('long', 'e', 'd', 5, transaction => 'patient', keep => '{year}');
 
 -- a publication
-SELECT kanon_create_publication('visits_view', 'visits', '{diagnoses}', 5, '{"m": 2, "hierarchy": "set_test.icd", "keep": ["year"]}', solver => 'transactions', stable => false);
+SELECT kanon_create_publication('visits_view', 'visits', '{diagnoses}', 5, '{"m": 2, "hierarchy": "set_test.icd", "keep": ["year"]}', model => 'transactions', stable => false);
 SELECT (SELECT min(n) FROM supports('visits_view_release_1', 'diagnoses')) AS least, count(*) FROM visits_view;
 INSERT INTO visits VALUES ('p201', 'n201', 2020, '{A10,A11}');
 SELECT status, row_count, k FROM kanon_refresh('visits_view');
 SELECT count(*) FROM visits_view;
-SELECT kanon_create_publication('e', 'visits', '{diagnoses}', 5, '{"m": 2}', solver => 'transactions', key => 'patient', stable => false);
-SELECT kanon_create_publication('e', 'visits', '{diagnoses,year}', 5, '{"m": 2}', solver => 'transactions', stable => false);
-SELECT kanon_create_publication('e', 'visits', '{diagnoses}', 5, '{"patterns": []}', solver => 'transactions', stable => false);
-SELECT kanon_create_publication('rho_view', 'baskets', '{items}', 5, '{"method": "suppress_control", "rho": 0.5, "sensitive": ["s"]}', solver => 'transactions', stable => false);
+SELECT kanon_create_publication('e', 'visits', '{diagnoses}', 5, '{"m": 2}', model => 'transactions', key => 'patient', stable => false);
+SELECT kanon_create_publication('e', 'visits', '{diagnoses,year}', 5, '{"m": 2}', model => 'transactions', stable => false);
+SELECT kanon_create_publication('e', 'visits', '{diagnoses}', 5, '{"patterns": []}', model => 'transactions', stable => false);
+SELECT kanon_create_publication('rho_view', 'baskets', '{items}', 5, '{"method": "suppress_control", "rho": 0.5, "sensitive": ["s"]}', model => 'transactions', stable => false);
 SELECT share < 0.5 AS kept FROM kanon_check_transactions('rho_view', 'items', sensitive => '{s}') WHERE promise = 'rho';
 
 -- what nobody has
 CREATE VIEW visits_of_nobody AS SELECT * FROM visits WHERE false;
-SELECT aspect, subject, row_count, suppressed_cells, cost, detail FROM kanon_explain('visits_of_nobody', '{diagnoses}', 2, solver => 'transactions');
+SELECT aspect, subject, row_count, suppressed_cells, cost, detail FROM kanon_explain('visits_of_nobody', '{diagnoses}', 2, model => 'transactions');
 
 SELECT kanon_drop_publication('visits_view');
 SELECT kanon_drop_publication('rho_view');

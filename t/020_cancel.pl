@@ -308,7 +308,7 @@ foreach my $freeform ([ 'strewn', 10, 'greedy' ], [ 'strewn', 10, 'hungarian' ],
 }
 nothing_remains('freeform');
 
-# The exact and the anytime solver, early and late: in the prices, the search, the
+# The exact and the anytime method, early and late: in the prices, the search, the
 # linear program and its cuts.
 $node->safe_psql('postgres', <<'E');
 CREATE TABLE survey AS
@@ -371,7 +371,7 @@ E
 	nothing_remains($name);
 }
 
-# 3. Solvers that would take long, each that there is.  The table grows until one
+# 3. Methods that would take long, each that there is.  The table grows until one
 # takes longer than we let it.
 my ($methods) = $runner->run(publish('few', 'fresh', "'{a}', 2, method => 'which'")) =~ /Known: (.*)\./;
 my @methods = ($methods // '') =~ /'(\w+)'/g;

@@ -53,13 +53,13 @@ is(as('stranger', publish('maker.person', 'maker.stolen', "'{a,b}', 5")), '42501
 is(as('stranger', publish('maker.person', 'maker.person_public', "'{a,b}', 5, replace => true")), '42501',
 	'nor in place of a table of others');
 is(as('stranger', "SELECT k FROM kanon_check('maker.person_public', '{a,b}')"), '42501', 'nor a check of it');
-foreach my $solver ('pattern_guided', 'cluster', 'full_domain', 'subtree', 'freeform', 'anatomy')
+foreach my $model ('pattern_guided', 'cluster', 'full_domain', 'subtree', 'freeform', 'anatomy')
 {
 	# the sensitive column of anatomy is what others keep
-	my ($mine, $theirs) = map { $solver eq 'anatomy' ? qq('{"sensitive": "$_"}') : qq('{"keep": ["$_"], "allow_identifying": ["$_"]}') } 'b', 'note';
-	is(as('stranger', "SELECT count(*) FROM kanon_frontier('maker.person', '{a}', '{2}', solver => '$solver', options => $mine)"), '1', "$solver is tried on columns that are granted");
-	is(as('stranger', "SELECT count(*) FROM kanon_frontier('maker.person', '{a}', '{2}', solver => '$solver', options => $theirs)"), '42501', 'and on none that is not');
-	is(as('stranger', "SELECT count(*) FROM kanon_explain('maker.person', '{a}', 2, solver => '$solver', options => $theirs)"), '42501', 'nor explained');
+	my ($mine, $theirs) = map { $model eq 'anatomy' ? qq('{"sensitive": "$_"}') : qq('{"keep": ["$_"], "allow_identifying": ["$_"]}') } 'b', 'note';
+	is(as('stranger', "SELECT count(*) FROM kanon_frontier('maker.person', '{a}', '{2}', model => '$model', options => $mine)"), '1', "$model is tried on columns that are granted");
+	is(as('stranger', "SELECT count(*) FROM kanon_frontier('maker.person', '{a}', '{2}', model => '$model', options => $theirs)"), '42501', 'and on none that is not');
+	is(as('stranger', "SELECT count(*) FROM kanon_explain('maker.person', '{a}', 2, model => '$model', options => $theirs)"), '42501', 'nor explained');
 }
 $node->safe_psql('lab', <<'E');
 CREATE FUNCTION maker.publish_for_all() RETURNS numeric LANGUAGE sql SECURITY DEFINER SET search_path = maker, public

@@ -32,9 +32,9 @@ CREATE TABLE evil.src AS SELECT i % 5 AS a, i % 3 AS b FROM generate_series(1, 3
 SELECT kanon_create_publication('evil.p', 'evil.src', '{a,b}', 5);
 ALTER TABLE evil.src RENAME TO src_was;
 CREATE VIEW evil.src AS SELECT * FROM evil.src_was WHERE evil.trap();
-UPDATE evil.p_publication SET name = 'own.night', history = to_regclass('own.night_history'), options = '{"hierarchies": {"a": "evil.src"}}', solver = 'full_domain';
+UPDATE evil.p_publication SET name = 'own.night', history = to_regclass('own.night_history'), options = '{"hierarchies": {"a": "evil.src"}}', model = 'full_domain';
 CREATE TRIGGER t BEFORE INSERT OR UPDATE OR DELETE ON evil.p_publication FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
-CREATE TABLE evil.fake (name text, published regclass, source regclass, history regclass, solver text, quasi_identifiers name[], k bigint, options kanon_options, keep_releases int, stable boolean, protect_successive boolean, key text);
+CREATE TABLE evil.fake (name text, published regclass, source regclass, history regclass, model text, quasi_identifiers name[], k bigint, options kanon_options, keep_releases int, stable boolean, protect_successive boolean, key text);
 INSERT INTO evil.fake VALUES ('own.night', 'own.night', 'own.night_source', 'own.night_history', 'pattern_guided', '{note}', 2, '{"keep": ["note"], "allow_identifying": ["note"]}', 1, false, false, NULL);
 E
 

@@ -81,7 +81,7 @@ SELECT FROM kanon_freeform('src', 't_free', '{a,b}', 5);
 SELECT FROM kanon_anatomy('src', 't_anatomy', 't_sensitive', '{a,b}', 's', 2);
 SELECT FROM kanon_transactions('src', 't_sets', 'a', 2, transaction => 'b');
 SELECT FROM kanon_cross_training('src', 't_points', '{x}', 20);
-SELECT kanon_create_publication('night', 'src', '{a,b}', 5, key => 'id', protect_successive => true, keep_releases => 5, options => '{"hierarchies": {"a": "levels"}}', solver => 'full_domain');
+SELECT kanon_create_publication('night', 'src', '{a,b}', 5, key => 'id', protect_successive => true, keep_releases => 5, options => '{"hierarchies": {"a": "levels"}}', model => 'full_domain');
 SELECT kanon_refresh('night');
 CREATE TABLE wards AS SELECT i AS id, 'ward ' || i AS name, i AS a, i AS b FROM generate_series(1, 3) i;
 ALTER TABLE wards ADD PRIMARY KEY (id);

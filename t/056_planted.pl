@@ -227,9 +227,9 @@ my @calls = (
 	"SELECT s.kanon_describe(" . text('-*') . ', ' . names('a,zip') . ')',
 	"SELECT * FROM s.kanon_frontier($person, " . names('a,zip,born') . ", '{2,5}'::pg_catalog._int4)",
 	"SELECT * FROM s.kanon_explain($person, " . names('a,zip,born') . ', ' . int8(5) . ", with_values => $true)",
-	map({ my ($solver, $names, $options) = @$_;
-		  ("SELECT * FROM s.kanon_frontier($person, " . names($names) . ", '{2,5}'::pg_catalog._int4, solver => " . text($solver) . ", options => '$options'::pg_catalog.jsonb)",
-		   "SELECT * FROM s.kanon_explain($person, " . names($names) . ', ' . int8(2) . ", with_values => $true, solver => " . text($solver) . ", options => '$options'::pg_catalog.jsonb)") }
+	map({ my ($model, $names, $options) = @$_;
+		  ("SELECT * FROM s.kanon_frontier($person, " . names($names) . ", '{2,5}'::pg_catalog._int4, model => " . text($model) . ", options => '$options'::pg_catalog.jsonb)",
+		   "SELECT * FROM s.kanon_explain($person, " . names($names) . ', ' . int8(2) . ", with_values => $true, model => " . text($model) . ", options => '$options'::pg_catalog.jsonb)") }
 		[ 'cluster', 'a,zip', '{"show": "auto", "keep": ["note"]}' ], [ 'freeform', 'a,zip', '{}' ], [ 'full_domain', 'a,zip', '{"hierarchies": {"a": {"interval": [2, 4]}}}' ],
 		[ 'transactions', 'items', '{}' ], [ 'anatomy', 'a,zip', '{"sensitive": "note"}' ]),
 	"SELECT * FROM s.kanon_risk($person, " . names('a,zip') . ', ' . names('note') . ", 'who'::pg_catalog.name, 'own.population'::pg_catalog.regclass)",

@@ -34,7 +34,7 @@ sub session
 # the older table is the first to be found
 is(as('hostile', <<'E'), '', 'somebody has a table that looks like a definition');
 CREATE SCHEMA evil;
-CREATE TABLE evil.fake (name text, published regclass, source regclass, history regclass, solver text,
+CREATE TABLE evil.fake (name text, published regclass, source regclass, history regclass, model text,
     quasi_identifiers name[], k bigint, options kanon_options, keep_releases int, stable boolean, protect_successive boolean, key text);
 E
 is(as('owner', <<'E'), "\n", 'somebody has publications');

@@ -77,7 +77,7 @@ E
 is(as('owner', <<'E'), 'current', 'and a publication of a column of it');
 CREATE TABLE own.worded AS SELECT i AS id, ('w' || i % 9)::evil.word AS word, ARRAY['w' || i % 9]::evil.word[] AS words FROM generate_series(1, 300) i;
 CREATE TABLE own.word_shares AS SELECT 'word' AS column_name, 'w' || i AS value, 0.1::float8 AS share FROM generate_series(0, 8) i;
-DO $$ BEGIN PERFORM kanon_create_publication('own.words', 'own.worded', '{word}', 5, '{"hierarchies": {"word": {"quantile": [4, 2]}}}', solver => 'full_domain', stable => true); END $$;
+DO $$ BEGIN PERFORM kanon_create_publication('own.words', 'own.worded', '{word}', 5, '{"hierarchies": {"word": {"quantile": [4, 2]}}}', model => 'full_domain', stable => true); END $$;
 SELECT status FROM kanon_refresh('own.words');
 E
 is(as('enemy', "ALTER DOMAIN evil.word ADD CHECK (evil.checked(VALUE)) NOT VALID; ALTER DOMAIN evil.word ADD CHECK (evil.checked('a constant')) NOT VALID"), '', 'that gets checks');
@@ -111,7 +111,7 @@ is($node->safe_psql('postgres', "SELECT epsilon_left FROM kanon_budget WHERE rel
 
 is(as('owner', <<'E'), 'current', 'a publication by a hierarchy in a common schema');
 CREATE TABLE common.levels AS SELECT i AS a, i / 2 AS level1 FROM generate_series(0, 3) i;
-DO $$ BEGIN PERFORM kanon_create_publication('own.nightly', 'own.felt', '{a}', 20, '{"hierarchies": {"a": "common.levels"}}', solver => 'full_domain'); END $$;
+DO $$ BEGIN PERFORM kanon_create_publication('own.nightly', 'own.felt', '{a}', 20, '{"hierarchies": {"a": "common.levels"}}', model => 'full_domain'); END $$;
 SELECT status FROM kanon_refresh('own.nightly');
 DROP TABLE common.levels;
 E
@@ -131,7 +131,7 @@ is(as('owner', $refresh), 'current|', 'one that the owner of the schema made ane
 # a superuser is a member of all roles, and trusts none of them for that
 $node->safe_psql('postgres', <<'E');
 CREATE TABLE common.root_levels AS SELECT i AS a, i / 2 AS level1 FROM generate_series(0, 3) i;
-SELECT kanon_create_publication('root', 'own.felt', '{a}', 20, '{"hierarchies": {"a": "common.root_levels"}}', solver => 'full_domain');
+SELECT kanon_create_publication('root', 'own.felt', '{a}', 20, '{"hierarchies": {"a": "common.root_levels"}}', model => 'full_domain');
 DROP TABLE common.root_levels;
 E
 is(as('enemy', 'CREATE VIEW common.root_levels AS SELECT i AS a, i / 2 + evil.note() AS level1 FROM generate_series(0, 3) i'), '', 'the name of a hierarchy of a superuser');
@@ -151,7 +151,7 @@ E
 is(as('owner', <<'E'), "current\ncurrent\ncurrent", 'and publications that name them');
 DO $$ BEGIN
     PERFORM kanon_create_publication('own.by_rows', 'evil.rows', '{a}', 20, key => 'id', keep_releases => 5);
-    PERFORM kanon_create_publication('own.by_levels', 'own.felt', '{a}', 10, '{"hierarchies": {"a": "evil.levels"}}', solver => 'full_domain');
+    PERFORM kanon_create_publication('own.by_levels', 'own.felt', '{a}', 10, '{"hierarchies": {"a": "evil.levels"}}', model => 'full_domain');
     PERFORM kanon_create_publication('own.by_view', 'evil.seen', '{a}', 20);
 END $$;
 SELECT status FROM kanon_refresh('own.by_rows') UNION ALL SELECT status FROM kanon_refresh('own.by_levels') UNION ALL SELECT status FROM kanon_refresh('own.by_view');

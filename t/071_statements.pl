@@ -130,7 +130,7 @@ for my $residual (qw(suppress fill drop error))
 call($_, 'masked', $_ eq 'pattern_guided' ? 'greedy' : $_ eq 'cluster' ? 'mondrian' : 'flash', 'none', 'suppress', $_ eq 'full_domain' ? ($hierarchies, 'suppression_limit => 0.1') : (),
 	"keep => '{diagnosis,nr}'", q(mask => '{"nr": {"pseudonym": "release"}, "diagnosis": {"constant": "ill"}}')) for qw(pattern_guided cluster full_domain);
 push @calls, { function => 'publication', method => $_, rule => 'none', group => "publication $_", target => 't' . ++$n,
-	sql => "SELECT kanon_create_publication('public.TARGET', 'visits', '{age,zip,sex}', %s, solver => '$_', options => '{\"keep\": [\"diagnosis\"]"
+	sql => "SELECT kanon_create_publication('public.TARGET', 'visits', '{age,zip,sex}', %s, model => '$_', options => '{\"keep\": [\"diagnosis\"]"
 	  . ($_ eq 'full_domain' ? ', "hierarchies": {"age": "ages", "zip": "zips"}, "suppression_limit": 0.1' : '') . "}')" } for qw(pattern_guided cluster full_domain subtree);
 call('pattern_clustering', 'plain', $_, 'none', undef, $keep, "patterns => '{**-,*--,***}'") for qw(exact greedy);
 call('freeform', 'plain', $_, 'none', undef, $keep, $_ eq 'greedy' ? 'mutual => true' : 'mutual => false', 'seed => 1')

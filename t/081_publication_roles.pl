@@ -129,7 +129,7 @@ is(as('outsider', <<'E'), '', 'an outsider makes up a definition');
 CREATE SCHEMA fake;
 CREATE TABLE fake.history (release bigint);
 CREATE VIEW fake.source AS SELECT 1 AS zip;
-CREATE TABLE fake.visits_publication (name text, published regclass, source regclass, history regclass, solver text,
+CREATE TABLE fake.visits_publication (name text, published regclass, source regclass, history regclass, model text,
     quasi_identifiers name[], k bigint, options kanon_options, keep_releases int, stable boolean, protect_successive boolean, key text);
 INSERT INTO fake.visits_publication SELECT 'own.visits', 'own.visits', 'fake.source', 'fake.history', 'pattern_guided', '{zip}', 2, '{}', 1, false, false;
 E
@@ -164,7 +164,7 @@ is(as('owner', "SELECT kanon_drop_publication('own.lent')"), '', 'dropped');
 # ---- dumps ----
 
 my $seen = <<'E';
-SELECT publication, owner, published, source, quasi_identifiers, k, solver, options, keep_releases, stable, key, release, refreshed_at
+SELECT publication, owner, published, source, quasi_identifiers, k, model, options, keep_releases, stable, key, release, refreshed_at
 FROM kanon_publications ORDER BY 1;
 SELECT * FROM kanon_releases ORDER BY 1, 2;
 SELECT count(*), has_table_privilege('reader', 'own.visits', 'SELECT') FROM own.visits;
@@ -173,7 +173,7 @@ E
 my $dir = PostgreSQL::Test::Utils::tempdir;
 is(as('owner', <<'E'), '', 'a hierarchy that has another name since');
 CREATE TABLE own.zips AS SELECT DISTINCT zip, 0 AS top FROM own.patients;
-SELECT kanon_create_publication('own.leveled', 'own.patients', '{zip}', 4, '{"hierarchies": {"zip": "own.zips"}}', solver => 'full_domain');
+SELECT kanon_create_publication('own.leveled', 'own.patients', '{zip}', 4, '{"hierarchies": {"zip": "own.zips"}}', model => 'full_domain');
 ALTER TABLE own.zips RENAME TO zip_levels;
 E
 $node->safe_psql('lab', "LOAD 'kanon'; SECURITY LABEL FOR kanon ON COLUMN own.patients.name IS 'identifier'");

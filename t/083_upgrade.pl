@@ -10,7 +10,7 @@ my @older = KanonNode::older();
 plan skip_all => 'no older server beside this one' unless @older;
 
 my $seen = <<'E';
-SELECT publication, owner, published, source, quasi_identifiers, k, solver, options, keep_releases, stable, key, release, refreshed_at
+SELECT publication, owner, published, source, quasi_identifiers, k, model, options, keep_releases, stable, key, release, refreshed_at
 FROM kanon_publications ORDER BY 1;
 SELECT * FROM kanon_releases ORDER BY 1, 2;
 SELECT count(*), has_table_privilege('reader', 'own.visits', 'SELECT') FROM own.visits;

@@ -68,7 +68,7 @@ my $seen = <<'E';
 SELECT run, run_by, source, target, k, method, row_count, cost, gcp, options FROM kanon_usefulness ORDER BY run;
 SELECT run, column_name, suppressed, ncp FROM kanon_columns ORDER BY run, ordinal;
 SELECT count(*), md5(string_agg(c::text, ',' ORDER BY c::text)) FROM kanon_equivalence_classes c;
-SELECT publication, owner, published, source, quasi_identifiers, k, solver, options, release FROM kanon_publications;
+SELECT publication, owner, published, source, quasi_identifiers, k, model, options, release FROM kanon_publications;
 SELECT publication, release, status, row_count, k, cost, relation FROM kanon_releases ORDER BY 1, 2;
 SELECT md5(string_agg(v::text, ',' ORDER BY v::text)), has_table_privilege('reader', 'own.visits', 'SELECT') FROM own.visits v;
 SELECT objname, provider, label FROM pg_seclabels ORDER BY 1;

@@ -34,7 +34,7 @@ SELECT kanon_create_publication('stays', 'visit', '{age,zip,sex}', 4, jsonb_buil
     'privacy', ARRAY[kanon_distinct_l('illness', 2)], 'residual', 'drop', 'hierarchies', '{"zip": {"prefix": [3]}, "age": {"interval": [10, 20]}}'::jsonb,
     'max_row_change', 0.5, 'min_rows', 20));
 SELECT kanon_create_publication('persons', 'visit', '{zip,sex}', 3, '{"keep": ["illness"]}', key => 'id', stable => true, protect_successive => true, keep_releases => 2);
-SELECT kanon_create_publication('ages', 'visit', '{age,sex}', 5, '{"hierarchies": {"age": "ward.age_h"}, "suppression_limit": 0.3}', solver => 'full_domain');
+SELECT kanon_create_publication('ages', 'visit', '{age,sex}', 5, '{"hierarchies": {"age": "ward.age_h"}, "suppression_limit": 0.3}', model => 'full_domain');
 GRANT USAGE ON SCHEMA ward TO reader;
 GRANT SELECT ON stays, persons, ages TO reader;
 

@@ -41,9 +41,9 @@ my %case = (
 		never => '{education,salary_class}', together => '{\"workclass,occupation\"}',
 		at_most_one => '{\"age,race,sex\"}'))" ]);
 
-my %solver = map { $_ => 1 } qw(greedy);
+my %method = map { $_ => 1 } qw(greedy);
 my $unknown = $node->psql('postgres', "SELECT kanon_pattern_guided('nursery', NULL, '{parents}', 2, method => 'ilp', dry_run => true)");
-$solver{ilp} = 1 if $unknown == 0;
+$method{ilp} = 1 if $unknown == 0;
 
 # "suppressed cells, classes, largest class, usefulness" of one run
 sub run
@@ -74,7 +74,7 @@ while (my $line = <$reference>)
 		my @got = split /\|/, run($case, $k, 'greedy');
 		is(join(' ', @got[ 0 .. 3, 5 ]), "$s $h $max $u t", "$case, k = $k: greedy");
 	}
-	if ($optimum ne '' && $solver{ilp})
+	if ($optimum ne '' && $method{ilp})
 	{
 		my @got = split /\|/, run($case, $k, 'ilp');
 		is("$got[0] $got[4] $got[5]", "$optimum t t", "$case, k = $k: proven optimum");

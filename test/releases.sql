@@ -184,7 +184,7 @@ END $$;
 
 -- what publications come to, release by release
 CREATE TABLE visits AS SELECT * FROM people;
-CREATE PROCEDURE publish(solver text, stable boolean, protect boolean, by_key boolean, options jsonb) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE publish(model text, stable boolean, protect boolean, by_key boolean, options jsonb) LANGUAGE plpgsql AS $$
 DECLARE
     n bigint;
     sum text;
@@ -193,12 +193,12 @@ DECLARE
 BEGIN
     DELETE FROM visits;
     INSERT INTO visits SELECT * FROM people;
-    PERFORM kanon_create_publication('pub', 'visits', '{age,zip,job}', 4, options, solver, keep_releases => 3, stable => stable,
+    PERFORM kanon_create_publication('pub', 'visits', '{age,zip,job}', 4, options, model, keep_releases => 3, stable => stable,
         protect_successive => protect, key => CASE WHEN by_key THEN 'id'::name END);
     FOR r IN 1..3 LOOP
         SELECT s.rows, s.sum INTO n, sum FROM checksum('pub', '{age,zip,job}', options::text ~ 'improve') s;
         SELECT l.cost::text, l.held_persons INTO lost, later FROM kanon_releases l WHERE status = 'current';
-        INSERT INTO releases SELECT max(place) + 1, concat_ws(' ', 'publication', solver, CASE WHEN stable THEN 'stable' END,
+        INSERT INTO releases SELECT max(place) + 1, concat_ws(' ', 'publication', model, CASE WHEN stable THEN 'stable' END,
             CASE WHEN protect THEN 'protected' END, CASE WHEN by_key THEN 'key' END, options, 'release', r), n, NULL, sum FROM releases;
         DELETE FROM visits WHERE h(id, 100 + r, 9) = 3;
         UPDATE visits SET job = 'job ' || h(id, 200 + r, 9) WHERE h(id, 300 + r, 20) = 9;

@@ -242,7 +242,7 @@ read_ks(ArrayType *array, const char *name, int *count)
 			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", name),
 							errhint("%s", hint)));
 		ks[i] = DatumGetInt64(elements[i]);
-		/* (of most solvers at least 2, which they say) */
+		/* (of most methods at least 2, which they say) */
 		refuse_small_k(ks[i], 1, hint);
 	}
 	return ks;

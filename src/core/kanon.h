@@ -3,7 +3,7 @@
  *
  * The core thinks about row types and never sees a table: plain C11, no PostgreSQL
  * header, no SQL, no I/O. The program that links it passes a KanonEnv with its memory,
- * clock and interrupt; every solver has the shape
+ * clock and interrupt; every method has the shape
  *
  *     KanonStatus solve(const KanonProblem *, KanonRelease *, KanonReport *)
  *
@@ -36,15 +36,15 @@ typedef enum KanonStatus
 	KANON_NO_MEMORY,      /* env->alloc refused; env->refused has the size */
 	KANON_INFEASIBLE,     /* proven: no release fulfils the rules */
 	KANON_NOT_FOUND,      /* a heuristic found none; one may exist */
-	KANON_TOO_LARGE,      /* beyond the solver's limit; report says which */
+	KANON_TOO_LARGE,      /* beyond the method's limit; report says which */
 	KANON_UNAVAILABLE,    /* built without the library it needs */
-	KANON_UNSUPPORTED,    /* the solver does not take one of the privacy rules */
+	KANON_UNSUPPORTED,    /* the method does not take one of the privacy rules */
 	KANON_RESIDUAL,       /* rows are left over and residual is ERROR (FILL: the table has too few) */
 	KANON_REST_FORBIDDEN, /* rows are left over which privacy rules forbid to publish as such */
-	KANON_BROKEN          /* a solver's release failed the core's own check */
+	KANON_BROKEN          /* a method's release failed the core's own check */
 } KanonStatus;
 
-/* How far a solver is. */
+/* How far a method is. */
 typedef struct KanonProgress
 {
 	const char *phase;  /* its name */
@@ -77,7 +77,7 @@ typedef struct KanonTeam
 /*
  * The services that the core needs of its host. alloc returns NULL when memory or the
  * budget is spent; it never longjmps. poll is called at least every few milliseconds
- * and returns true when the solver is to stop; it also carries progress.  No callback
+ * and returns true when the method is to stop; it also carries progress.  No callback
  * is called from inside a foreign library in a way that could unwind it.
  */
 typedef struct KanonEnv
@@ -163,7 +163,7 @@ typedef enum KanonResidual
 {
 	KANON_RESIDUAL_SUPPRESS, /* published fully suppressed, though fewer than k */
 	KANON_RESIDUAL_DROP,     /* left out */
-	KANON_RESIDUAL_ERROR,    /* KANON_RESIDUAL (an exact solver avoids it if it can) */
+	KANON_RESIDUAL_ERROR,    /* KANON_RESIDUAL (an exact method avoids it if it can) */
 	KANON_RESIDUAL_FILL      /* fully suppressed are none, or so many that they may be a class */
 } KanonResidual;
 
@@ -207,9 +207,9 @@ typedef struct KanonProblem
 	double time_limit; /* seconds; INFINITY: none */
 	double gap;        /* stop at this relative gap */
 	uint64_t seed;
-	double effort; /* work of an anytime solver; 1 is its normal */
+	double effort; /* work of an anytime method; 1 is its normal */
 
-	/* what only one family of solvers is told; NULL for the others */
+	/* what only one family of methods is told; NULL for the others */
 	const struct KanonFullDomainOptions *full_domain; /* full_domain.h */
 	const struct KanonClusterOptions *cluster;        /* clustering.h */
 	const struct KanonFreeformOptions *freeform;      /* run.h */
@@ -255,7 +255,7 @@ typedef struct KanonFlow
 extern int kanon_compare_flows(const void *a, const void *b, void *arg);
 
 /*
- * The outcome of a solver (empty unless its status is KANON_OK).  After
+ * The outcome of a method (empty unless its status is KANON_OK).  After
  * kanon_release_finish: classes in order of pattern cost, then mask order, then
  * what is shown: codes, ranges, sets, nothing (so the fully suppressed class,
  * if any, is last), pairwise different; flows by type, then class, all with
@@ -287,13 +287,13 @@ typedef struct KanonRelease
 
 typedef struct KanonReport
 {
-	double cost;        /* sum over published rows of their pattern's cost, or the solver's own measure */
+	double cost;        /* sum over published rows of their pattern's cost, or the method's own measure */
 	double lower_bound; /* proven, on that cost of any release; -INFINITY: none */
 	double guarantee;   /* cost is at most this many times the optimum; 0: not promised */
 	bool proven;        /* cost is optimal (within the gap asked for) */
-	bool stopped;       /* time_limit ended a solver that ends by itself: with more time it loses less */
-	int64_t nodes;      /* branch-and-bound nodes, or what the solver counts */
-	double seconds;     /* in the solver */
+	bool stopped;       /* time_limit ended a method that ends by itself: with more time it loses less */
+	int64_t nodes;      /* branch-and-bound nodes, or what the method counts */
+	double seconds;     /* in the method */
 	char detail[160];   /* why a status is not KANON_OK; no data value ever */
 } KanonReport;
 
@@ -395,8 +395,8 @@ extern KanonStatus kanon_solve_improve(const KanonProblem *problem, KanonRelease
 									   KanonReport *report);
 
 /*
- * best.c: tries the exact solver when the model is small enough for a likely proof;
- * otherwise, or without a proof, runs the anytime solver.
+ * best.c: tries the exact method when the model is small enough for a likely proof;
+ * otherwise, or without a proof, runs the anytime method.
  */
 extern KanonStatus kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 
@@ -413,7 +413,7 @@ extern KanonStatus kanon_solve_pattern_clustering_greedy(const KanonProblem *pro
 
 /*
  * A release that the next one is to stay near: whoever shared a class in it, and has not changed,
- * shares one in the next.  Each family of solvers has its own way: kanon_solve_stable (patterns),
+ * shares one in the next.  Each family of methods has its own way: kanon_solve_stable (patterns),
  * kanon_cluster_near (clustering.h), and where the whole table is recoded alike an option.
  */
 typedef struct KanonPrevious
@@ -438,7 +438,7 @@ kanon_known_by_row(const KanonPrevious *previous, uint32_t type)
 }
 
 /*
- * stable.c: another solver's release that stays near the one before: classes are merged and
+ * stable.c: another method's release that stays near the one before: classes are merged and
  * never divided, new rows that no class takes are solved anew.  A status other than
  * KANON_OK says that there is no such release, or that none was found.
  */
@@ -536,7 +536,7 @@ extern void kanon_mask_close(KanonMaskIndex *index);
 extern bool kanon_mask_contains(const KanonMaskIndex *index, KanonPattern pattern);
 
 /*
- * Before (<0) or after (>0) in the order in which a greedy solver tries two
+ * Before (<0) or after (>0) in the order in which a greedy method tries two
  * patterns; 0 only for the same pattern.  By cost (mask.c says when two costs
  * are equal), then by mask->order, a listed pattern at its first place in the
  * list; the all-suppressed one last, whatever it costs.
@@ -556,14 +556,14 @@ extern KanonStatus kanon_mask_enumerate(const KanonProblem *problem, size_t limi
 
 /*
  * How many patterns the mask allows; -1 when that is above `limit` or memory is short;
- * KANON_COUNT_CANCELLED when the host wants the solver to stop.
+ * KANON_COUNT_CANCELLED when the host wants the method to stop.
  */
 extern int64_t kanon_mask_count(const KanonProblem *problem, int64_t limit);
 
 /* release.c */
 
 /*
- * Brings what a solver has filled in (classes with pattern; cells; flows; in any
+ * Brings what a method has filled in (classes with pattern; cells; flows; in any
  * order, empty classes and equal instances allowed) to the form above, and checks it:
  * flows add up, every row matches what its class shows, the mask allows each pattern
  * (but for classes that show a range or a set), classes hold k rows (the fully

@@ -27,7 +27,7 @@ ends_statement(const ErrorData *error)
 {
 	return error->sqlerrcode == ERRCODE_QUERY_CANCELED && error->funcname != NULL &&
 		   (strcmp(error->funcname, "ProcessInterrupts") == 0 ||
-			/* kanon's own, when the reason is gone that made its solver stop */
+			/* kanon's own, when the reason is gone that made its method stop */
 			strcmp(error->funcname, "border_check") == 0);
 }
 

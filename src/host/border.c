@@ -265,10 +265,10 @@ border_check(Border *border, KanonStatus status, const char *remark)
 			CHECK_FOR_INTERRUPTS();
 			/* the reason to stop went away while the core was unwinding */
 			ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED),
-							errmsg("canceling kanon's solver due to user request")));
+							errmsg("canceling kanon's method due to user request")));
 			break;
 		case KANON_NO_MEMORY:
-			raise_no_memory(border, border->env.refused, Max(border->full, border->used), "The solver");
+			raise_no_memory(border, border->env.refused, Max(border->full, border->used), "The method");
 			break;
 		case KANON_RESIDUAL:
 			ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION), errmsg("some rows fit no class of k rows"),
@@ -327,7 +327,7 @@ border_check(Border *border, KanonStatus status, const char *remark)
 			break;
 		case KANON_BROKEN:
 			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),
-							errmsg("the solver's release failed kanon's check, nothing was published"),
+							errmsg("the method's release failed kanon's check, nothing was published"),
 							detail[0] ? errdetail("%s", detail) : 0,
 							errhint("This is a defect of kanon; please report it.")));
 			break;

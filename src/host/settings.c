@@ -63,7 +63,7 @@ settings_define(void)
 							 "off: each refresh reads the source once, and makes a release.",
 							 &kanon_skip_unchanged, true, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("kanon.max_memory", "Most memory that kanon's own state may take in a session.",
-							"Row types, dictionaries and solvers count; the executor's grouping and "
+							"Row types, dictionaries and methods count; the executor's grouping and "
 							"sorting follow work_mem. -1 means 16 times maintenance_work_mem.",
 							&kanon_max_memory, -1, -1, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB,
 							check_max_memory, NULL, NULL);

@@ -27,7 +27,7 @@ enum
 	ALTER_QIS,
 	ALTER_K,
 	ALTER_OPTIONS,
-	ALTER_SOLVER,
+	ALTER_MODEL,
 	ALTER_KEEP_RELEASES,
 	ALTER_STABLE,
 	ALTER_PROTECT,
@@ -238,7 +238,7 @@ find_changes(const KanonPublication *before, const KanonPublication *after)
 	initStringInfo(&changes.text);
 	compare_text(&changes, "quasi_identifiers", names_text(before->qis), names_text(after->qis), true);
 	compare_text(&changes, "k", number_text(before->k), number_text(after->k), true);
-	compare_text(&changes, "solver", before->solver, after->solver, true);
+	compare_text(&changes, "model", before->model, after->model, true);
 	compare_options(&changes, before->options, after->options);
 	compare_text(&changes, "keep_releases", number_text(before->keep_releases),
 				 number_text(after->keep_releases), false);
@@ -279,7 +279,7 @@ refuse_of_one_table(FunctionCallInfo fcinfo)
 		int argument;
 		const char *name;
 	} refused[] = {{ALTER_QIS, "quasi_identifiers"},
-				   {ALTER_SOLVER, "solver"},
+				   {ALTER_MODEL, "model"},
 				   {ALTER_PROTECT, "protect_successive"},
 				   {ALTER_KEY, "key"}};
 
@@ -325,7 +325,7 @@ store(void *arg)
 }
 
 /*
- * kanon_alter_publication(publication text, quasi_identifiers name[], k bigint, options jsonb, solver text,
+ * kanon_alter_publication(publication text, quasi_identifiers name[], k bigint, options jsonb, model text,
  * keep_releases int, stable boolean, protect_successive boolean, key name, set_options jsonb,
  * drop_options name[], dry_run boolean, solve boolean, renew_bounds boolean): NULL leaves as it is.
  */
@@ -355,8 +355,8 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 		publication->k = class_size_arg(fcinfo, ALTER_K);
 	change_options(publication, fcinfo);
 	publication->relations = relations_listed(publication->options);
-	if (!PG_ARGISNULL(ALTER_SOLVER))
-		publication->solver = text_to_cstring(PG_GETARG_TEXT_PP(ALTER_SOLVER));
+	if (!PG_ARGISNULL(ALTER_MODEL))
+		publication->model = text_to_cstring(PG_GETARG_TEXT_PP(ALTER_MODEL));
 	if (!PG_ARGISNULL(ALTER_KEEP_RELEASES))
 		publication->keep_releases = keep_releases_arg(fcinfo, ALTER_KEEP_RELEASES);
 	if (!PG_ARGISNULL(ALTER_STABLE))

@@ -90,7 +90,7 @@ failure_held(const KanonPublication *publication, Release *release, const ErrorD
 	failure_note(release, error);
 	release->status = RELEASE_HELD;
 	release->detail =
-		psprintf("The solver says: %s.%s%s", release->message, release->detail != NULL ? " " : "",
+		psprintf("The method says: %s.%s%s", release->message, release->detail != NULL ? " " : "",
 				 release->detail != NULL ? release->detail : "");
 	release->message = "no release could be made in which nobody stands alone";
 	release->error = release->hint = NULL;

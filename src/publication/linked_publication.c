@@ -54,7 +54,7 @@ enum
 bool
 publication_is_linked(const KanonPublication *publication)
 {
-	return strcmp(publication->solver, LINKED_SOLVER) == 0;
+	return strcmp(publication->model, LINKED_MODEL) == 0;
 }
 
 /* ---- options ---- */
@@ -557,7 +557,7 @@ kanon_create_linked_publication(PG_FUNCTION_ARGS)
 	publication->extension = extension_schema(fcinfo);
 	publication->caller = fcinfo->flinfo->fn_oid;
 	publication->owner = GetUserId();
-	publication->solver = LINKED_SOLVER;
+	publication->model = LINKED_MODEL;
 	publication->k = class_size_arg(fcinfo, ARG_K);
 	publication->keep_releases = keep_releases_arg(fcinfo, ARG_KEEP_RELEASES);
 	publication->stable = bool_arg(fcinfo, ARG_STABLE, "stable");

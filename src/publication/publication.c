@@ -34,7 +34,7 @@ enum
 	ARG_QIS,
 	ARG_K,
 	ARG_OPTIONS,
-	ARG_SOLVER,
+	ARG_MODEL,
 	ARG_KEEP_RELEASES,
 	ARG_STABLE,
 	ARG_PROTECT,
@@ -108,7 +108,7 @@ keeps(const KanonPublication *publication, const char *name)
 const Model *
 definition_options(const KanonPublication *publication)
 {
-	const Model *model = model_find(publication->solver);
+	const Model *model = model_find(publication->model);
 	Request request = {.k = publication->k,
 					   .series.stable = publication->stable || publication->protect_successive,
 					   .published = true};
@@ -137,9 +137,9 @@ check_key(const KanonPublication *publication, const Model *model)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("solver \"%s\" makes no classes, so it takes no key", publication->solver),
+			 errmsg("model \"%s\" makes no classes, so it takes no key", publication->model),
 			 errhint(
-				 "Leave the key out, or take solver 'cluster', 'full_domain', 'pattern_clustering', 'pattern_guided' or 'subtree'.")));
+				 "Leave the key out, or take model 'cluster', 'full_domain', 'pattern_clustering', 'pattern_guided' or 'subtree'.")));
 	if (names_contain(publication->qis, "quasi_identifiers", publication->key) ||
 		keeps(publication, publication->key))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -157,20 +157,20 @@ definition_check_stable(const KanonPublication *publication, const Model *model)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("solver \"%s\" cannot keep unchanged rows together", publication->solver),
+			 errmsg("model \"%s\" cannot keep unchanged rows together", publication->model),
 			 errdetail("%s", model->no_near),
 			 errhint(
 				 "Write stable => false if no reader can keep several releases. A reader who keeps them can intersect the records that match a person in each.")));
 	ereport(
 		ERROR,
 		(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-		 errmsg("solver \"%s\" cannot be published night after night", publication->solver),
+		 errmsg("model \"%s\" cannot be published night after night", publication->model),
 		 errdetail(
 			 "%s A reader who keeps several releases can intersect the records that match a person in each.",
 			 model->no_near),
-		 errhint("Publish one release by kanon_%s, or take solver 'cluster', 'full_domain', "
+		 errhint("Publish one release by kanon_%s, or take model 'cluster', 'full_domain', "
 				 "'pattern_clustering', 'pattern_guided' or 'subtree', which make classes.",
-				 publication->solver)));
+				 publication->model)));
 }
 
 /* Does a mask of the options have pseudonyms that last? */
@@ -216,7 +216,7 @@ void
 definition_tell(const KanonPublication *publication)
 {
 	static const char *const keep_one = "Let no reader keep more than one release.";
-	bool stays = publication_is_linked(publication) || model_find(publication->solver)->near != NULL;
+	bool stays = publication_is_linked(publication) || model_find(publication->model)->near != NULL;
 
 	if (!publication->stable)
 		ereport(
@@ -331,7 +331,7 @@ publication_establish(KanonPublication *publication, const char *name, Oid sourc
 
 /*
  * kanon_create_publication(name text, source regclass, quasi_identifiers name[], k bigint, options jsonb,
- * solver text, keep_releases int, stable boolean, protect_successive boolean, key name, private_schema name)
+ * model text, keep_releases int, stable boolean, protect_successive boolean, key name, private_schema name)
  */
 Datum
 kanon_create_publication(PG_FUNCTION_ARGS)
@@ -348,7 +348,7 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	publication->caller = fcinfo->flinfo->fn_oid;
 	publication->owner = GetUserId();
 	publication->k = class_size_arg(fcinfo, ARG_K);
-	publication->solver = text_arg(fcinfo, ARG_SOLVER, "solver", "'pattern_guided' is the default.");
+	publication->model = text_arg(fcinfo, ARG_MODEL, "model", "'pattern_guided' is the default.");
 	refuse_null(fcinfo, ARG_OPTIONS, "options", "'{}' is the default.");
 	publication->options = relations_resolved(PG_GETARG_JSONB_P(ARG_OPTIONS), NULL);
 	publication->keep_releases = keep_releases_arg(fcinfo, ARG_KEEP_RELEASES);

@@ -37,7 +37,7 @@ typedef struct KanonPublication
 	char *problem; /* what is wrong (publication_diagnose), or NULL, */
 	char *remedy;  /* and the statement that mends it */
 	Oid caller;    /* the function of kanon's that was called */
-	char *solver;  /* the name of a model */
+	char *model;   /* the name of a model */
 	ArrayType *qis;
 	int64 k;
 	Jsonb *options;       /* of the model; of several tables: those of each, the subject's first */
@@ -183,7 +183,7 @@ extern char *private_name(const char *name, const char *what, Oid namespace, cha
 
 /* ---- linked_publication.c: several tables as one publication ---- */
 
-#define LINKED_SOLVER "linked"
+#define LINKED_MODEL "linked"
 
 extern bool publication_is_linked(const KanonPublication *publication);
 extern void linked_release_make(KanonPublication *publication, Release *release, List *releases,
@@ -247,10 +247,10 @@ extern int32 keep_releases_arg(FunctionCallInfo fcinfo, int arg);
 /* NULL or '{}': the labels say. */
 extern bool says_nothing(FunctionCallInfo fcinfo, int arg);
 
-/* Raises what is wrong with the options of the solver; returns this. */
+/* Raises what is wrong with the options of the model; returns this. */
 extern const Model *definition_options(const KanonPublication *publication);
 
-/* Raises why rows that have not changed cannot stay together in releases of the solver. */
+/* Raises why rows that have not changed cannot stay together in releases of the model. */
 extern void definition_check_stable(const KanonPublication *publication, const Model *model);
 
 /* Tells what readers who keep releases can find out, once. */

@@ -153,7 +153,7 @@ read_definition(const Row *row, void *arg)
 	publication->name = relation_name(publication->published);
 	if (publication->name == NULL)
 		publication->name = row_text(row, "name");
-	publication->solver = row_text(row, "solver");
+	publication->model = row_text(row, "model");
 	value = row_value(row, "quasi_identifiers", NAMEARRAYOID, &isnull);
 	publication->qis = isnull ? NULL : DatumGetArrayTypePCopy(value);
 	publication->k = row_int8(row, "k");
@@ -200,7 +200,7 @@ read_publication(Oid extension, Oid definition, long *patience, List **busy)
 			*busy = lappend_oid(*busy, publication->owner);
 		return NULL;
 	}
-	if (state.rows != 1 || publication->name == NULL || publication->solver == NULL ||
+	if (state.rows != 1 || publication->name == NULL || publication->model == NULL ||
 		publication->qis == NULL || publication->options == NULL)
 		return NULL;
 	return publication;
@@ -404,7 +404,7 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 
 	run_utility(psprintf("CREATE TABLE %s (name pg_catalog.text NOT NULL, published pg_catalog.regclass,"
 						 " source pg_catalog.regclass, history pg_catalog.regclass,"
-						 " solver pg_catalog.text NOT NULL, quasi_identifiers pg_catalog._name NOT NULL,"
+						 " model pg_catalog.text NOT NULL, quasi_identifiers pg_catalog._name NOT NULL,"
 						 " k pg_catalog.int8 NOT NULL, options %s.%s NOT NULL,"
 						 " relations pg_catalog._regclass,"
 						 " keep_releases pg_catalog.int4 NOT NULL, stable pg_catalog.bool NOT NULL,"
@@ -445,8 +445,8 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 	"pg_catalog.decode(pg_catalog.replace(pg_catalog.concat(pg_catalog.gen_random_uuid()," \
 	" pg_catalog.gen_random_uuid()), '-'::pg_catalog.text, ''::pg_catalog.text), 'hex'::pg_catalog.text)"
 
-#define COLUMNS                                                                               \
-	"name, published, source, history, solver, quasi_identifiers, k, options, keep_releases," \
+#define COLUMNS                                                                              \
+	"name, published, source, history, model, quasi_identifiers, k, options, keep_releases," \
 	" stable, protect_successive, key, relations, bounds, strangers, views"
 #define VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16"
 
@@ -501,7 +501,7 @@ publication_store(KanonPublication *publication)
 	parameter_relation(&p, publication->published);
 	parameter_relation(&p, publication->source);
 	parameter_relation(&p, publication->history);
-	parameter_text(&p, publication->solver);
+	parameter_text(&p, publication->model);
 	parameter(&p, NAMEARRAYOID, PointerGetDatum(publication->qis), false);
 	parameter(&p, INT8OID, Int64GetDatum(publication->k), false);
 	parameter(&p, JSONBOID, JsonbPGetDatum(publication->options), false);

@@ -106,7 +106,7 @@ drop_old(const KanonPublication *publication, List *releases)
 /* ---- a release ---- */
 
 /*
- * The last word on a release, whichever solver made it.  One without classes has
+ * The last word on a release, whichever method made it.  One without classes has
  * been compared with its source when it was written, and only then could be: the
  * source may have changed since.
  */
@@ -155,7 +155,7 @@ definition_text(const KanonPublication *publication)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "%s " INT64_FORMAT " %d %d %s\n%s", publication->solver, publication->k,
+	appendStringInfo(&text, "%s " INT64_FORMAT " %d %d %s\n%s", publication->model, publication->k,
 					 publication->stable, publication->protect_successive,
 					 publication->key != NULL ? quote_identifier(publication->key) : "-",
 					 JsonbToCString(NULL, &publication->options->root, VARSIZE(publication->options)));
@@ -198,7 +198,7 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 			 Request *request)
 {
 	const Release *before = release_current(releases);
-	const Model *model = model_find(publication->solver);
+	const Model *model = model_find(publication->model);
 	char *bare;
 
 	if (before != NULL)

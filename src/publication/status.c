@@ -46,7 +46,7 @@ kanon_publication_list(PG_FUNCTION_ARGS)
 				 OidIsValid(publication->source) ? source_view_reads(publication->source) : InvalidOid);
 		line_value(lines, PointerGetDatum(publication->qis), publication->qis != NULL);
 		line_int8(lines, publication->k, publication->k != 0);
-		line_text(lines, publication->solver);
+		line_text(lines, publication->model);
 		line_value(lines, JsonbPGetDatum(publication->options), publication->options != NULL);
 		line_int4(lines, publication->keep_releases, !publication->lost);
 		line_bool(lines, publication->stable, !publication->lost);

@@ -1,7 +1,7 @@
 /*
  * persons.c: rules that count persons, checked on what was written: the target
  * does not show who a row is about, so each row of the second read is noted with
- * its class when it is written, whatever the solver said of it.
+ * its class when it is written, whatever the method said of it.
  *
  * Where a reader cannot tell two classes apart (one has a NULL where the other is
  * suppressed) the rows of both are checked together, too: rules in persons can be

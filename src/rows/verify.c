@@ -1,6 +1,6 @@
 /*
  * verify.c: the last word before a target is published: the table itself is
- * read and grouped again, whatever the solver and the writer believed.
+ * read and grouped again, whatever the method and the writer believed.
  */
 #include "compat.h"
 #include "rows/verify.h"

@@ -1,6 +1,6 @@
 /*
  * verify_known.c: combinations of few columns, counted in the written target: each set of columns whole, whatever
- * the solver believed, and by another way than its own.
+ * the method believed, and by another way than its own.
  */
 #include "compat.h"
 #include "core/util/hash.h"

@@ -149,7 +149,7 @@ histories_keep(Run *run)
 	run_utility(psprintf(
 		"COMMENT ON TABLE %s IS 'rows of a kanon release with their key and history; never to be published'",
 		histories->after));
-	/* what the solver has left out is not shown */
+	/* what the method has left out is not shown */
 	history_sql("DELETE FROM %s AS s USING %s AS o WHERE o.nr" EQ "s." HISTORY_ROW " AND o.class IS NULL",
 				histories->source, histories->outcome);
 	keep_shown(run);

@@ -119,7 +119,7 @@ choose_for_known(Request *request)
 }
 
 static void
-choose_solver(Request *request)
+choose_method(Request *request)
 {
 	const KanonMethod *method = method_among(request, KANON_PATTERN_GUIDED);
 
@@ -215,7 +215,7 @@ const Model pattern_guided_model = {.name = "pattern_guided",
 									.k_hint = K_HINT,
 									.options = PATTERN_OPTIONS | TAKES(RULES) | TAKES(PARTITION_BY) |
 											   TAKES(KNOWN_COLUMNS) | TAKES(COMBINATIONS) | TAKES(RESIDUAL),
-									.check = choose_solver,
+									.check = choose_method,
 									.set_up = set_mask,
 									.ready = look_at_mask,
 									.near = solve_near,

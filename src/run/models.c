@@ -43,10 +43,10 @@ static const Model *
 found(const Model *model, const char *name, Others *others)
 {
 	if (model == NULL)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("solver \"%s\" is not known", excerpt(name)),
-						errhint("%s", nearest_hint(&others->nearest,
-												   psprintf("Known solvers: %s.", others->known.data)))));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("model \"%s\" is not known", excerpt(name)),
+				 errhint("%s",
+						 nearest_hint(&others->nearest, psprintf("Known models: %s.", others->known.data)))));
 	return model;
 }
 
@@ -63,7 +63,7 @@ model_find(const char *name)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("solver \"%s\" cannot be published night after night", name),
+			 errmsg("model \"%s\" cannot be published night after night", name),
 			 errdetail(
 				 "Each release is drawn anew: a reader who keeps several can intersect them, or average the noise out."),
 			 errhint("Publish one release by kanon_%s, and no other of the same rows.", name)));
@@ -83,7 +83,7 @@ model_find_dry(const char *name)
 		model = &anatomy_model;
 	if (model == NULL && find(unpublished_models, name, &drawn) != NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("solver \"%s\" has no k", name),
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("model \"%s\" has no k", name),
 				 errdetail("It draws rows at random or adds noise; its own parameters decide the loss."),
 				 errhint("kanon_%s with dry_run => true says what it does with them.", name)));
 	return found(model, name, &others);

@@ -230,8 +230,8 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_DRY_RUN] = {"dry_run", BOOLOID, "false", BOOL_HINT, false, FIELD(dry_run), NULL},
 	[OPTION_TIME_LIMIT] = {"time_limit", INTERVALOID, "00:01:00", NULL, true, 0, take_time_limit},
 	[OPTION_SEED] = {"seed", INT8OID, NULL, NULL, true, 0, take_seed},
-	[OPTION_SOLVER] = {"solver", TEXTOID, "pattern_guided", "'pattern_guided' is the default.", false,
-					   FIELD(dry.solver), NULL},
+	[OPTION_MODEL] = {"model", TEXTOID, "pattern_guided", "'pattern_guided' is the default.", false,
+					  FIELD(dry.model), NULL},
 	[OPTION_OPTIONS] = {"options", JSONBOID, NULL, NULL, false, FIELD(dry.options), NULL},
 	[OPTION_MIN_ROWS] = {"min_rows", INT8OID, "1", MIN_ROWS_HINT, false, 0, take_min_rows},
 	[OPTION_MAX_ROW_CHANGE] = {"max_row_change", FLOAT8OID, NULL, NULL, false, FIELD(limits.max_row_change),
@@ -469,7 +469,7 @@ request_of_json(Request *request, const Model *model, Jsonb *options)
 			take_option(request, option, initial_value(model, option), false);
 		else if (!given[option] && null_hint(model, option) != NULL)
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("the solver needs the option \"%s\"", kinds[option].name),
+							errmsg("the model needs the option \"%s\"", kinds[option].name),
 							errhint("Give it in options. Known options: %s.", options_known(model))));
 		else
 			take_option(request, option, values[option], nulls[option]);
@@ -479,11 +479,11 @@ request_of_json(Request *request, const Model *model, Jsonb *options)
 
 /* ---- functions that write nothing ---- */
 
-/* Every other solver has its options in one object: what stands beside it would go unheard. */
+/* Every other model has its options in one object: what stands beside it would go unheard. */
 static void
 refuse_beside(const Request *request, OptionSet options)
 {
-	OptionSet own = TAKES(SOLVER) | TAKES(OPTIONS) | TAKES(WITH_VALUES);
+	OptionSet own = TAKES(MODEL) | TAKES(OPTIONS) | TAKES(WITH_VALUES);
 
 	for (Option option = 0; option < OPTIONS; option++)
 	{
@@ -498,16 +498,16 @@ refuse_beside(const Request *request, OptionSet options)
 			!datum_image_eq(request->values[option], initial_value(&pattern_guided_model, option), by_value,
 							length))
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("%s cannot be given beside solver or options", kinds[option].name),
+							errmsg("%s cannot be given beside model or options", kinds[option].name),
 							errhint("Give it in options, as kanon_create_publication has it: "
 									"options => '{\"%s\": ...}'.",
 									kinds[option].name)));
 	}
 }
 
-/* The same request with the options of any solver. */
+/* The same request with the options of any model. */
 static void
-take_solver(Request *request, const Model *model)
+take_model(Request *request, const Model *model)
 {
 	Request given = *request;
 	Jsonb *none = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum("{}")));
@@ -532,12 +532,12 @@ request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const char *funct
 	request->qis = array_arg(fcinfo, 1);
 	take_args(request, fcinfo, options, 3);
 	request->k = k;
-	if (request->dry.options != NULL || strcmp(request->dry.solver, pattern_guided_model.name) != 0)
+	if (request->dry.options != NULL || strcmp(request->dry.model, pattern_guided_model.name) != 0)
 	{
-		const Model *model = model_find_dry(request->dry.solver);
+		const Model *model = model_find_dry(request->dry.model);
 
 		refuse_beside(request, options);
-		take_solver(request, model);
+		take_model(request, model);
 	}
 	request->dry_run = true;
 	refuse_small_k(k, Max(request->model->least_k, 1), request->model->k_hint);

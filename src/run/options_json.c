@@ -51,11 +51,11 @@ refuse_argument(const char *name)
 		{"target", "The releases of a publication are tables that it names itself."},
 		{"dry_run",
 		 "kanon_alter_publication(..., dry_run => true) tries a publication. Before it is created, call "
-		 "the solver's own function with dry_run => true."},
+		 "the model's own function with dry_run => true."},
 		{"replace", "Each release replaces the one before: leave it out."},
 		{"key", "key is an argument of kanon_create_publication and kanon_alter_publication."},
 		{"stable", "stable is an argument of kanon_create_publication and kanon_alter_publication."},
-		{"solver", "solver is an argument of its own."}};
+		{"model", "model is an argument of its own."}};
 
 	for (int i = 0; i < lengthof(arguments); i++)
 		if (strcmp(name, arguments[i][0]) == 0)
@@ -80,7 +80,7 @@ find_option(const Model *model, const char *name)
 	refuse_argument(name);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("option \"%s\" is not known to the solver", excerpt(name)),
+			 errmsg("option \"%s\" is not known to the model", excerpt(name)),
 			 errhint("%s", nearest_hint(&nearest, psprintf("Known options: %s.", options_known(model))))));
 }
 

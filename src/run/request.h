@@ -70,7 +70,7 @@ typedef enum Option
 	OPTION_TIME_LIMIT,
 	OPTION_SEED,
 	/* whose options those of a function that writes nothing are */
-	OPTION_SOLVER,
+	OPTION_MODEL,
 	OPTION_OPTIONS,
 	/* what a publication asks of its releases, whichever model makes them */
 	OPTION_MIN_ROWS,
@@ -100,14 +100,14 @@ typedef uint64 OptionSet;
 
 /*
  * The options of pattern_guided for functions that read once, solve many times and write
- * nothing: kanon_frontier and kanon_explain.  They take every other solver with its options
+ * nothing: kanon_frontier and kanon_explain.  They take every other model with its options
  * as JSON.
  */
 #define TAKES_DRY                                                                                  \
 	((pattern_guided_model.options &                                                               \
 	  ~(TAKES(PARTITION_BY) | TAKES(KNOWN_COLUMNS) | TAKES(COMBINATIONS) | TAKES(CLASS_COLUMN) |   \
 		TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(MARK) | TAKES(REPLACE) | TAKES(DRY_RUN))) | \
-	 TAKES(SOLVER) | TAKES(OPTIONS))
+	 TAKES(MODEL) | TAKES(OPTIONS))
 
 typedef struct Run Run;
 typedef struct Request Request;
@@ -119,7 +119,7 @@ typedef struct Steps Steps;
  */
 typedef struct Model
 {
-	const char *name;   /* a publication's solver; kanon_NAME is the function */
+	const char *name;   /* a publication's model; kanon_NAME is the function */
 	KanonFamily family; /* of its methods, if it is one whose privacy rules may be refused */
 	const char *method; /* by default; NULL: one must be named */
 	const char *hint;   /* instead of a NULL method */
@@ -276,7 +276,7 @@ typedef struct LimitOptions
 /* Options of functions that solve and write nothing. */
 typedef struct DryOptions
 {
-	char *solver;
+	char *model;
 	Jsonb *options;
 	bool with_values;
 } DryOptions;
@@ -340,7 +340,7 @@ extern void request_of_call(Request *request, FunctionCallInfo fcinfo, const Mod
 
 /*
  * The same of a function that writes nothing: source, quasi_identifiers, k or ks, then
- * options of pattern_guided, a solver, and its options as JSON: of any other solver all
+ * options of pattern_guided, a model, and its options as JSON: of any other model all
  * of them are there.  k: the first of those that the request will be solved for.
  */
 extern void request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const char *function,
@@ -358,7 +358,7 @@ extern void request_take_k(Request *request, int64 k);
  */
 extern void request_of_json(Request *request, const Model *model, Jsonb *options);
 
-/* By the name of a publication's solver; raises with the names there are. */
+/* By the name of a publication's model; raises with the names there are. */
 extern const Model *model_find(const char *name);
 
 /* By that of anything with a k or an l that one can choose. */

@@ -37,7 +37,7 @@ typedef struct Figures
 	bool proven;
 } Figures;
 
-/* No figure at all; those of a release by the solvers of row types. */
+/* No figure at all; those of a release by the methods of row types. */
 extern Figures figures_none(void);
 extern Figures figures_of(const KanonProblem *problem, const KanonRelease *release, const KanonReport *report,
 						  const KanonMeasures *measures);
@@ -119,7 +119,7 @@ extern Run *run_request(Request *request);
 extern void run_place(Run *run);
 extern void run_end(Run *run);
 
-/* Had its solver nothing to do: are there no rows, or are all of them left out? */
+/* Had its method nothing to do: are there no rows, or are all of them left out? */
 static inline bool
 run_is_empty(const Run *run)
 {
@@ -136,7 +136,7 @@ extern Run *run_read(Request *request);
 extern Run *run_begin(Request *request);
 extern void run_finish(Run *run);
 
-/* The second and third; raises what the solver refuses. */
+/* The second and third; raises what the method refuses. */
 extern void run_solve(Run *run);
 
 /*

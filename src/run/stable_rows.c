@@ -416,10 +416,10 @@ stable_refuse_populations(const Request *request)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("under rules about populations solver \"%s\" cannot keep unchanged rows together",
+			 errmsg("under rules about populations model \"%s\" cannot keep unchanged rows together",
 					request->model->name),
 			 errdetail("The persons of a population who belong to a class depend on all other classes."),
-			 errhint("Take solver 'full_domain' or 'subtree', or say stable => false.")));
+			 errhint("Take model 'full_domain' or 'subtree', or say stable => false.")));
 }
 
 /* Hierarchies may have changed: what the rows of a class do not have in common, it does not show. */

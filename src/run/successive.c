@@ -256,8 +256,8 @@ successive_stage(Run *run)
 	if (run->problem.freeform != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("solver \"%s\" makes no classes that persons could be in", run->request->model->name),
-				 errhint("Leave out the key, or take another solver.")));
+				 errmsg("model \"%s\" makes no classes that persons could be in", run->request->model->name),
+				 errhint("Leave out the key, or take another model.")));
 	stage(run);
 	(void) key_equality(run->staged->relid, run->request->series.key); /* before anybody asks who is who */
 	if (gate_execute(psprintf("SELECT 1 FROM %s WHERE %s IS NULL LIMIT 1", run->staged->building,

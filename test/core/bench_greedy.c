@@ -1,8 +1,8 @@
 /*
- * bench_greedy.c: the greedy solver against the plain loop, solver alone.
+ * bench_greedy.c: the greedy method against the plain loop, method alone.
  *
  * Usage: bench_greedy DATA_DIRECTORY [ROW_TYPES [PART_OF_CASE]]
- * Prints one line per case: seconds of the solver (best of some), of the plain
+ * Prints one line per case: seconds of the method (best of some), of the plain
  * loop where that ends in time, their ratio, and the core's peak memory.
  */
 #include <math.h>
@@ -174,7 +174,7 @@ main(int argc, char **argv)
 	fixture_take_time();
 	for (int c = 0; c < 20; c++)
 		column[c] = c;
-	printf("%-28s %10s %12s %10s %9s %9s %7s %9s\n", "case", "row types", "cost", "classes", "solver s",
+	printf("%-28s %10s %12s %10s %9s %9s %7s %9s\n", "case", "row types", "cost", "classes", "seconds",
 		   "plain s", "ratio", "B/type");
 
 	snprintf(path, sizeof(path), "%s/adult.csv", directory);

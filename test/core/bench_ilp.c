@@ -1,12 +1,12 @@
 /*
- * bench_ilp.c: the exact and the anytime solver, alone, on the paper's cases.
+ * bench_ilp.c: the exact and the anytime method, alone, on the paper's cases.
  *
- * Usage: bench_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] [-n ROWS] [-l L] CASE K SOLVER ...
+ * Usage: bench_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] [-n ROWS] [-l L] CASE K METHOD ...
  * with CASE one of cmc-mask2, adult2-mask15, cmc-all, adult2-all, nursery-all,
  * adult-all, mixed9 (1.2 million rows of Adult's nine columns, each cell of a row taken with probability 0.4
- * from one other row), mixed8 (540,000 of eight, 0.15) and SOLVER a method of kanon_pattern_guided.  L: so many different values of
+ * from one other row), mixed8 (540,000 of eight, 0.15) and METHOD a method of kanon_pattern_guided.  L: so many different values of
  * relationship in each class of a table of Adult, and rows may be left out.  Prints one line for each CASE K
- * SOLVER: cost, bound, whether proven, seconds of processor time, nodes, peak memory of the core
+ * METHOD: cost, bound, whether proven, seconds of processor time, nodes, peak memory of the core
  * and of the process, and the longest time between two polls.
  */
 #include <math.h>
@@ -193,10 +193,10 @@ main(int argc, char **argv)
 	if (a + 3 > argc)
 	{
 		fprintf(stderr, "usage: bench_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] [-n ROWS] "
-						"[-l L] CASE K SOLVER ...\n");
+						"[-l L] CASE K METHOD ...\n");
 		return 1;
 	}
-	printf("%-14s %4s %-8s %10s %12s %6s %8s %8s %8s %8s %8s\n", "case", "k", "solver", "cost", "bound",
+	printf("%-14s %4s %-8s %10s %12s %6s %8s %8s %8s %8s %8s\n", "case", "k", "method", "cost", "bound",
 		   "proven", "seconds", "nodes", "core MB", "all MB", "poll ms");
 	for (; a + 2 < argc; a += 3)
 	{
@@ -205,7 +205,7 @@ main(int argc, char **argv)
 		KanonRelease release;
 		KanonReport report = {0};
 		KanonStatus status;
-		const KanonMethod *solver = kanon_method_find(KANON_PATTERN_GUIDED, argv[a + 2]);
+		const KanonMethod *method = kanon_method_find(KANON_PATTERN_GUIDED, argv[a + 2]);
 		struct rusage usage;
 
 		host_init(&host);
@@ -223,11 +223,11 @@ main(int argc, char **argv)
 			status = ilp_solve_limited(problem, NULL, &release, &report, 0, verbose ? trace : NULL);
 		else if (values == 0 && strcmp(argv[a + 2], "improve") == 0)
 			status = improve_traced(problem, NULL, &release, &report, verbose ? trace : NULL);
-		else if (solver != NULL)
-			status = solver->solve(problem, &release, &report);
+		else if (method != NULL)
+			status = method->solve(problem, &release, &report);
 		else
 		{
-			fprintf(stderr, "no solver %s\n", argv[a + 2]);
+			fprintf(stderr, "no method %s\n", argv[a + 2]);
 			return 1;
 		}
 		getrusage(RUSAGE_SELF, &usage);

@@ -1,5 +1,5 @@
 /*
- * exact.c: what the tests of solvers share.
+ * exact.c: what the tests of methods share.
  */
 #include <ctype.h>
 #include <setjmp.h>
@@ -58,7 +58,7 @@ exact_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t d
 	return problem;
 }
 
-/* What a report says before its solver has: that writes all of it anew, however it ends. */
+/* What a report says before its method has: that writes all of it anew, however it ends. */
 static void
 fill_report(KanonReport *report)
 {

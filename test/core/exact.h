@@ -1,5 +1,5 @@
 /*
- * exact.h: what the tests of solvers share, those of the exact and the anytime ones above all.
+ * exact.h: what the tests of methods share, those of the exact and the anytime ones above all.
  */
 #ifndef EXACT_H
 #define EXACT_H
@@ -15,7 +15,7 @@ extern double exact_cost(const KanonProblem *problem, const KanonRelease *releas
 /* Are the fully suppressed rows none, or k of them? */
 extern bool exact_strict(const KanonProblem *problem);
 
-/* Weights and rows are such that an exact solver with the time it needs proves a least cost like this one. */
+/* Weights and rows are such that an exact method with the time it needs proves a least cost like this one. */
 extern bool exact_provable(const KanonProblem *problem, double cost);
 
 /*
@@ -30,7 +30,7 @@ typedef KanonProblem *(*ExactMake)(Host *host, int variant);
 
 /*
  * Lets every allocation fail once (a share of the later ones), and every poll
- * cancel once: the solver ends with that status and frees all; may_do_without:
+ * cancel once: the method ends with that status and frees all; may_do_without:
  * memory refused may also end in a release.
  */
 extern void exact_refuse_each(ExactMake make, int variant, KanonSolve solve, bool may_do_without);

@@ -1,6 +1,6 @@
 /*
  * plain.h: Algorithm 1 as the paper has it, one pattern after the other: the
- * oracle of the greedy solver's tests, and what its speed is compared with.
+ * oracle of the greedy method's tests, and what its speed is compared with.
  */
 #ifndef PLAIN_H
 #define PLAIN_H

@@ -1,5 +1,5 @@
 /*
- * test_bound.c: the lower bound of the anytime solver against exact optima, and
+ * test_bound.c: the lower bound of the anytime method against exact optima, and
  * what a box of prices leaves of a model against the whole.
  */
 #include <math.h>

@@ -27,11 +27,11 @@ static const struct
 {
 	const char *name;
 	KanonSolve solve;
-} solvers[] = {{"ilp", kanon_solve_ilp},   {"improve", kanon_solve_improve},
+} methods[] = {{"ilp", kanon_solve_ilp},   {"improve", kanon_solve_improve},
 			   {"best", kanon_solve_best}, {"matching", kanon_solve_matching},
 			   {"fpt", kanon_solve_fpt},   {"greedy", kanon_solve_greedy}};
 
-#define SOLVERS (sizeof(solvers) / sizeof(solvers[0]))
+#define METHODS (sizeof(methods) / sizeof(methods[0]))
 
 /* (rows left out are priced as fully suppressed ones, in the bound as in the cost) */
 static Answer
@@ -77,7 +77,7 @@ static void
 hold(void **state)
 {
 	uint64_t random = 11;
-	int claims[SOLVERS] = {0}, unproven = 0;
+	int claims[METHODS] = {0}, unproven = 0;
 
 	(void) state;
 	for (int round = 0; round < exact_cases(1000); round++)
@@ -85,7 +85,7 @@ hold(void **state)
 		Host host;
 		uint64_t seed = random;
 		KanonProblem *problem;
-		Answer answer[SOLVERS];
+		Answer answer[METHODS];
 		double least = INFINITY;
 		KanonInstances grid;
 
@@ -96,20 +96,20 @@ hold(void **state)
 			problem->k = 2;
 		problem->effort = 0.01;
 		kanon_instances_grid(problem, &grid);
-		for (size_t s = 0; s < SOLVERS; s++)
+		for (size_t s = 0; s < METHODS; s++)
 		{
-			answer[s] = ask(problem, solvers[s].solve);
+			answer[s] = ask(problem, methods[s].solve);
 			if (answer[s].there)
 				least = fmin(least, answer[s].cost);
 		}
-		for (size_t s = 0; s < SOLVERS; s++)
+		for (size_t s = 0; s < METHODS; s++)
 		{
 			if (!answer[s].there)
 				continue;
 			if ((answer[s].proven && answer[s].cost > least * (1 + 1e-6)) ||
 				answer[s].bound > least * (1 + 1e-6))
 				fail_msg("round %d, seed %llu: %s costs %.17g, proven %d, bound %.17g, but there is %.17g",
-						 round, (unsigned long long) seed, solvers[s].name, answer[s].cost, answer[s].proven,
+						 round, (unsigned long long) seed, methods[s].name, answer[s].cost, answer[s].proven,
 						 answer[s].bound, least);
 			/* (and sums of that many rows are known to no more digits) */
 			assert_true(!answer[s].proven || answer[s].cost == 0 ||
@@ -120,8 +120,8 @@ hold(void **state)
 		problem_random_free(problem);
 		assert_int_equal(host.blocks, 0);
 	}
-	for (size_t s = 0; s < SOLVERS; s++)
-		print_message("%s: %d proven\n", solvers[s].name, claims[s]);
+	for (size_t s = 0; s < METHODS; s++)
+		print_message("%s: %d proven\n", methods[s].name, claims[s]);
 	/* most are, all the same */
 	assert_true(claims[0] > 2 * unproven && claims[0] > exact_cases(1000) / 4);
 	assert_true(unproven > 0);

@@ -162,7 +162,7 @@ greedy_fills(void **state)
 	assert_true(filled > 0 && merged > 0 && as_it_was > 0);
 }
 
-/* Any solver's release is filled when it is finished: by the rows of one class. */
+/* Any method's release is filled when it is finished: by the rows of one class. */
 static void
 finished(void **state)
 {

@@ -217,7 +217,7 @@ broken_graphs(void **state)
 	problem_free(problem);
 }
 
-/* The release's own check does not take a solver's word for the graph. */
+/* The release's own check does not take a method's word for the graph. */
 static void
 broken_releases(void **state)
 {

@@ -1,5 +1,5 @@
 /*
- * test_greedy.c: the greedy solver is the plain loop, only faster.
+ * test_greedy.c: the greedy method is the plain loop, only faster.
  */
 #include <math.h>
 #include <setjmp.h>

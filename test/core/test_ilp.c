@@ -1,5 +1,5 @@
 /*
- * test_ilp.c: the exact solver against brute force, the paper's Theorem 3 and the
+ * test_ilp.c: the exact method against brute force, the paper's Theorem 3 and the
  * model without reductions, on random small tables; and what it does when
  * memory ends, when it is cancelled, and when it is called often.
  */
@@ -139,7 +139,7 @@ unreduced(const KanonProblem *problem, IlpSettings settings)
 	return outcome.found ? outcome.cost * unit : INFINITY;
 }
 
-/* A solver's answer against the true optimum. */
+/* A method's answer against the true optimum. */
 static void
 check(const KanonProblem *problem, KanonSolve solve, double optimum, bool exact)
 {
@@ -572,7 +572,7 @@ cuts_are_valid(void **state)
 	assert_true(found > (size_t) exact_cases(300) / 2);
 }
 
-/* A table of middle size, that takes all parts of the solver. */
+/* A table of middle size, that takes all parts of the method. */
 static KanonProblem *
 middle_problem(Host *host, int residual)
 {

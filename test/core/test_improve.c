@@ -1,5 +1,5 @@
 /*
- * test_improve.c: the anytime solver between optimum and greedy, the same for
+ * test_improve.c: the anytime method between optimum and greedy, the same for
  * the same seed; pattern clustering against brute force.
  */
 #include <math.h>

@@ -438,9 +438,9 @@ refused(void **state)
 
 	(void) state;
 	open_world(&world, &random, 2);
-	for (const KanonMethod *solver = kanon_methods(KANON_PATTERN_GUIDED); solver->name != NULL; solver++)
-		if (solver->solve != kanon_solve_greedy)
-			assert_int_equal(solver->solve(world.problem, &release, &report), KANON_UNSUPPORTED);
+	for (const KanonMethod *method = kanon_methods(KANON_PATTERN_GUIDED); method->name != NULL; method++)
+		if (method->solve != kanon_solve_greedy)
+			assert_int_equal(method->solve(world.problem, &release, &report), KANON_UNSUPPORTED);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(by_patterns[i](world.problem, &release, &report), KANON_UNSUPPORTED);
 	world.population.map = false;

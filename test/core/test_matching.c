@@ -1,5 +1,5 @@
 /*
- * test_matching.c: the solver for k = 2 against brute force over all partitions and
+ * test_matching.c: the method for k = 2 against brute force over all partitions and
  * against ilp, on random tables with any mask, weights, levels and residual; what
  * it prices against all that there is; and what it does when memory ends, when it
  * is cancelled and when time is short.
@@ -398,7 +398,7 @@ work_ends(void **state)
 	assert_int_equal(host.blocks, 0);
 }
 
-/* A host that sees which solvers are at work. */
+/* A host that sees which methods are at work. */
 static bool told_matching, told_others;
 static bool (*host_poll)(void *arg, const KanonProgress *progress);
 

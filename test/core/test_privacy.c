@@ -1,6 +1,6 @@
 /*
  * test_privacy.c: rules beyond k: each class is judged as the definitions say, and
- * solvers that take rules keep them.
+ * methods that take rules keep them.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -152,7 +152,7 @@ test_counted(void **state)
 		assert_true(seen[kind][0] > 0 && seen[kind][1] > 0);
 }
 
-/* What a solver that relies on it must know: the union of two classes is one, too. */
+/* What a method that relies on it must know: the union of two classes is one, too. */
 static void
 test_monotone(void **state)
 {
@@ -468,7 +468,7 @@ priced(const KanonProblem *problem, const KanonRelease *release, const KanonRepo
 		   (double) release->dropped * kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
 }
 
-/* The exact solver finds what brute force finds, under every set of rules that it takes. */
+/* The exact method finds what brute force finds, under every set of rules that it takes. */
 static void
 test_ilp(void **state)
 {
@@ -670,7 +670,7 @@ test_improve_near(void **state)
 	assert_true(found <= 1.05 * least && found <= greedy);
 }
 
-/* The exact solver has its own ways to end. */
+/* The exact method has its own ways to end. */
 static void
 test_ilp_ends(void **state)
 {
@@ -744,7 +744,7 @@ test_ilp_shares(void **state)
 }
 #endif
 
-/* ---- solvers that know k alone: their releases are mended ---- */
+/* ---- methods that know k alone: their releases are mended ---- */
 
 typedef struct Mended
 {
@@ -772,7 +772,7 @@ static const Mended mended[] = {
 
 #define MENDED (sizeof(mended) / sizeof(mended[0]))
 
-/* The problem as this solver takes it: a mask of every combination for clusters, a short list for pattern clustering. */
+/* The problem as this method takes it: a mask of every combination for clusters, a short list for pattern clustering. */
 static void
 suit(KanonProblem *problem, const Mended *method, KanonClusterShow *show, KanonPattern *list,
 	 uint64_t *random)

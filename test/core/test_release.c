@@ -580,7 +580,7 @@ test_dropped_and_shown(void **state)
 }
 
 static void
-test_solver_table(void **state)
+test_method_table(void **state)
 {
 	(void) state;
 	assert_non_null(kanon_method_find(KANON_PATTERN_GUIDED, "greedy"));
@@ -601,7 +601,7 @@ main(void)
 		cmocka_unit_test(test_sample_measures),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_dropped_and_shown),
-		cmocka_unit_test(test_solver_table),
+		cmocka_unit_test(test_method_table),
 	};
 
 	return cmocka_run_group_tests_name("release", tests, NULL, NULL);

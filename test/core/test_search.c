@@ -1,6 +1,6 @@
 /*
  * test_search.c: the search keeps the best that it has seen, and what its parts find; how a class
- * gets a value that it lacks; the grid of costs; the best of exact and anytime solver is the exact
+ * gets a value that it lacks; the grid of costs; the best of exact and anytime method is the exact
  * one where it can be.
  */
 #include <math.h>
@@ -284,7 +284,7 @@ grid(void **state)
 	}
 }
 
-/* Where the model is small the exact solver has the word, and its proof. */
+/* Where the model is small the exact method has the word, and its proof. */
 static void
 best_is_exact(void **state)
 {
@@ -301,7 +301,7 @@ best_is_exact(void **state)
 		KanonRelease release;
 
 		problem->residual = KANON_RESIDUAL_SUPPRESS;
-		/* too little for the search to prove it, but enough nodes for the exact solver */
+		/* too little for the search to prove it, but enough nodes for the exact method */
 		problem->effort = 0.01;
 		assert_int_equal(kanon_solve_best(problem, &release, &best), KANON_OK);
 		kanon_release_free(problem, &release);
@@ -383,7 +383,7 @@ count_instances(void *arg, const KanonProgress *progress)
 	return host_poll(arg, progress);
 }
 
-/* `best` goes from one solver to the other without finding the instances again. */
+/* `best` goes from one method to the other without finding the instances again. */
 static void
 best_prepares_once(void **state)
 {
@@ -398,7 +398,7 @@ best_prepares_once(void **state)
 	host.env.poll = count_instances;
 	instances_told = 0;
 	problem->effort = 0.01;
-	problem->time_limit = 1e-9; /* the exact solver ends at once, and leaves it to the other */
+	problem->time_limit = 1e-9; /* the exact method ends at once, and leaves it to the other */
 	assert_int_equal(kanon_solve_best(problem, &release, &report), KANON_OK);
 	kanon_release_free(problem, &release);
 	assert_int_equal(instances_told, 2); /* once when they are there, and once by the other, late */

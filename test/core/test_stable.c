@@ -139,7 +139,7 @@ anything(void **state)
 	}
 }
 
-/* Nobody before, nothing gained: the solver's own release. */
+/* Nobody before, nothing gained: the method's own release. */
 static void
 nothing_before(void **state)
 {

@@ -1,5 +1,5 @@
 /*
- * test_steps.c: the steps of the exact and the anytime solver, each taken alone: parts of a model, bounds, cuts,
+ * test_steps.c: the steps of the exact and the anytime method, each taken alone: parts of a model, bounds, cuts,
  * rounding, the search.  In a release they hardly show: a worse bound, cut or move only takes longer, or proves less.
  */
 #include <math.h>

@@ -103,10 +103,10 @@ patterns(void **state)
 	for (int i = 0; i < TABLES; i++)
 	{
 		solve_each(small, i, kanon_solve_fpt);
-		for (const KanonMethod *solver = kanon_methods(KANON_PATTERN_GUIDED); solver->name != NULL; solver++)
-			if (solver->solve != kanon_solve_fpt && (solver->only_k == 0 || i % 3 == 0) &&
+		for (const KanonMethod *method = kanon_methods(KANON_PATTERN_GUIDED); method->name != NULL; method++)
+			if (method->solve != kanon_solve_fpt && (method->only_k == 0 || i % 3 == 0) &&
 				(i == 0 || real_tables()))
-				solve_each(large, i, solver->solve);
+				solve_each(large, i, method->solve);
 	}
 }
 

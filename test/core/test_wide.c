@@ -268,15 +268,15 @@ greedy(void **state)
 static void
 proven(void **state)
 {
-	static const KanonSolve solver[] = {kanon_solve_ilp, kanon_solve_improve, kanon_solve_best,
+	static const KanonSolve method[] = {kanon_solve_ilp, kanon_solve_improve, kanon_solve_best,
 										kanon_solve_matching};
 
 	(void) state;
-	for (size_t s = 0; s < sizeof(solver) / sizeof(solver[0]); s++)
+	for (size_t s = 0; s < sizeof(method) / sizeof(method[0]); s++)
 	{
 		int done = 0;
 
-		solve_both(100, 12, solver[s], false, &done);
+		solve_both(100, 12, method[s], false, &done);
 		print_message("%zu: %d\n", s, done);
 		assert_true(done > 0);
 	}

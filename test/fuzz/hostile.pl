@@ -118,7 +118,7 @@ sub definition_edit
 	my ($role) = @_;
 	my $definition = there($role, '_publication$');
 	my $named = literal(chance(0.5) ? there($other{$role}) : there($role)) . '::regclass';
-	my $set = pick("published = $named", "source = $named", "history = $named", 'k = ' . pick(-1, 0, 2, 3, 70), "key = " . literal(pick('id', 'note', 'a')), "solver = " . literal(pick('full_domain', 'cluster', 'pattern_guided', 'nothing')),
+	my $set = pick("published = $named", "source = $named", "history = $named", 'k = ' . pick(-1, 0, 2, 3, 70), "key = " . literal(pick('id', 'note', 'a')), "model = " . literal(pick('full_domain', 'cluster', 'pattern_guided', 'nothing')),
 		"quasi_identifiers = '" . pick('{a}', '{a,b}', '{note}', '{}') . "'", qq(options = '{"keep": ["note"], "allow_identifying": ["note"]}'), qq(options = '{"hierarchies": {"a": "$other{$role}.levels"}}'),
 		qq(options = '{"privacy": [{"rule": "k_map", "population": "$other{$role}.pop"}]}'), "relations = ARRAY[$named]", "name = " . literal("$other{$role}.p1"), 'keep_releases = ' . pick(-3, 1, 5), 'stable = NOT stable');
 	return "UPDATE $definition SET $set";
@@ -177,7 +177,7 @@ sub step
 		[ $role, 'REVOKE SELECT ON ' . pick("$role.pop", "$role.levels") . " FROM $other{$role}", 0 ],
 		([ $role, definition_edit($role), 0 ]) x 2,
 		[ $role, history_edit($role), 0 ],
-		[ $role, "CREATE TABLE $role.fake (name pg_catalog.text, published regclass, source regclass, history regclass, solver pg_catalog.text, quasi_identifiers name[], k bigint, options kanon.kanon_options, keep_releases int, stable boolean, protect_successive boolean, key pg_catalog.text); "
+		[ $role, "CREATE TABLE $role.fake (name pg_catalog.text, published regclass, source regclass, history regclass, model pg_catalog.text, quasi_identifiers name[], k bigint, options kanon.kanon_options, keep_releases int, stable boolean, protect_successive boolean, key pg_catalog.text); "
 			. "INSERT INTO $role.fake VALUES ('$other{$role}.p1', to_regclass('$other{$role}.p1'), to_regclass('$other{$role}.src'), to_regclass('$other{$role}.p1_history'), 'pattern_guided', '{a,b}', 2, '{}', 1, false, false, NULL)", 0 ],
 		[ $role, "DROP TABLE IF EXISTS $role.fake", 0 ],
 		[ $role, 'SELECT n::pg_catalog.text FROM kanon.' . pick("kanon_check('" . name_of($other{$role}) . "', '{a,b}') AS n", "kanon_risk('" . name_of($other{$role}) . "', '{a,b}') AS n", "kanon_suggest('" . name_of($other{$role}) . "') AS n"), 0 ],

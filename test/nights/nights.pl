@@ -383,7 +383,7 @@ sub run_case
 	$db->run("CREATE TABLE pop AS SELECT a, b, c FROM generate_series(1, 4) a, unnest('{xx,xy,yx,yy}'::text[]) b, generate_series(0, " . ($case->{wide} ? 79 : 2) . ") c, generate_series(1, 12)");
 	add($case, map { new_row($case) } 1 .. 20 + below(50));
 	my $options = $db->quote($json->encode($case->{options})) . '::jsonb' . ($case->{rule} ? " || jsonb_build_object('privacy', jsonb_build_array($case->{rule}))" : '');
-	my ($state) = $db->try("SELECT kanon_create_publication('pub', 'src', '{" . join(',', @{ $case->{qis} }) . "}', $case->{k}, options => $options, solver => '$case->{model}'"
+	my ($state) = $db->try("SELECT kanon_create_publication('pub', 'src', '{" . join(',', @{ $case->{qis} }) . "}', $case->{k}, options => $options, model => '$case->{model}'"
 		  . ($case->{key} ? ", key => '$case->{key}'" : '') . ($case->{protect} ? ', protect_successive => true' : '') . ', keep_releases => 2)');
 	$told{"$case->{model} $case->{options}{method}: created $state"}++ if $state ne '00000';
 	complain($case, "creation: $state") if $state =~ /^XX/;

@@ -65,7 +65,7 @@ sub priced
 	return $cost + $release->{run}{dropped_rows} * sum0(map { $_->{weight} } @{ $release->{table}{columns} });
 }
 
-# What the solver says of its cost against the true least.
+# What the method says of its cost against the true least.
 sub check_optimum
 {
 	my ($release, $least, $is_optimal) = @_;

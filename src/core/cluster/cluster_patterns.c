@@ -358,7 +358,7 @@ solve_few(const KanonProblem *problem, KanonRelease *release, KanonReport *repor
 	return status;
 }
 
-/* Mends the release that the solver finds without the rules; and of few rows what is best. */
+/* Mends the release that the method finds without the rules; and of few rows what is best. */
 static KanonStatus
 solve_ruled(const KanonProblem *problem, KanonSolve plain, bool proves, KanonRelease *release,
 			KanonReport *report)

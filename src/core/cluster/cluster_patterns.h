@@ -95,7 +95,7 @@ extern KanonStatus clusters_none(Clusters *c);
 #define CLUSTERS_LISTED ((size_t) 1 << 16)
 
 /*
- * cluster_predicate.c: of more than those the ones that suffice, or KANON_TOO_LARGE; with a solver of
+ * cluster_predicate.c: of more than those the ones that suffice, or KANON_TOO_LARGE; with a method of
  * the problem in which patterns may be used again, instead of that those that it uses.  Sets listed,
  * enough, often.
  */

@@ -15,7 +15,7 @@
  * ---- cluster.c: classes of any shape: the rows are partitioned or clustered, and a
  * class shows what its members have in common.
  *
- * These solvers take the problem's row types, k, weights and residual (what to
+ * These methods take the problem's row types, k, weights and residual (what to
  * leave out is a choice of `forest` alone); its mask is every combination.
  */
 

@@ -50,7 +50,7 @@ typedef struct KanonFreeformColumn
 	int levels; /* of its hierarchy between a value and everything, whose nodes come with the rows; 0: none */
 } KanonFreeformColumn;
 
-/* The table as a part's solver sees it; flat. */
+/* The table as a part's method sees it; flat. */
 typedef struct KanonFreeformSpace
 {
 	KanonFreeformMethod method;

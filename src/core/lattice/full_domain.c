@@ -41,11 +41,11 @@ limit_rows(double share, int64_t rows)
 }
 
 static KanonStatus
-take_search(FullDomain *solver)
+take_search(FullDomain *domain)
 {
-	KanonScratch *scratch = &solver->scratch;
-	NodeSearch *search = &solver->search;
-	size_t n = solver->lattice.nnodes;
+	KanonScratch *scratch = &domain->scratch;
+	NodeSearch *search = &domain->search;
+	size_t n = domain->lattice.nnodes;
 
 	search->tag = kanon_take0(scratch, n, sizeof(*search->tag));
 	search->rising = kanon_take(scratch, n, sizeof(*search->rising));
@@ -55,7 +55,7 @@ take_search(FullDomain *solver)
 	search->order = kanon_take(scratch, n, sizeof(*search->order));
 	search->rank = kanon_take(scratch, n, sizeof(*search->rank));
 	search->stack = kanon_take(scratch, n, sizeof(*search->stack));
-	if (solver->options->explore)
+	if (domain->options->explore)
 		search->classes = kanon_take(scratch, n, sizeof(*search->classes));
 	return kanon_taken(scratch);
 }
@@ -72,10 +72,10 @@ rules_grow(const KanonProblem *problem)
 
 /* The node of the release before: the one pattern of its classes, suppressed rows aside. */
 static void
-find_start(FullDomain *solver)
+find_start(FullDomain *domain)
 {
-	const KanonPrevious *previous = solver->options->previous;
-	KanonPattern all = kanon_pattern_all(solver->problem->ncolumns);
+	const KanonPrevious *previous = domain->options->previous;
+	KanonPattern all = kanon_pattern_all(domain->problem->ncolumns);
 	KanonPattern pattern = KANON_NONE;
 	bool any = false;
 
@@ -88,43 +88,43 @@ find_start(FullDomain *solver)
 		pattern = kanon_union(pattern, other);
 		any = true;
 	}
-	solver->search.starts = any;
-	solver->search.start = pattern;
+	domain->search.starts = any;
+	domain->search.start = pattern;
 }
 
 static KanonStatus
-prepare(FullDomain *solver)
+prepare(FullDomain *domain)
 {
-	const KanonProblem *problem = solver->problem;
-	const KanonFullDomainOptions *options = solver->options;
-	NodeSearch *search = &solver->search;
+	const KanonProblem *problem = domain->problem;
+	const KanonFullDomainOptions *options = domain->options;
+	NodeSearch *search = &domain->search;
 	double most = options->most_nodes > 0 ? options->most_nodes : KANON_MAX_NODES;
 	KanonStatus status;
 
-	lattice_open(problem, most, &solver->lattice);
-	if (solver->lattice.wide && options->explore)
+	lattice_open(problem, most, &domain->lattice);
+	if (domain->lattice.wide && options->explore)
 	{
-		snprintf(solver->report->detail, sizeof(solver->report->detail),
+		snprintf(domain->report->detail, sizeof(domain->report->detail),
 				 "the lattice has %.10g nodes, more than the %.10g that can be listed",
-				 lattice_nodes(&solver->lattice), most);
+				 lattice_nodes(&domain->lattice), most);
 		return KANON_TOO_LARGE;
 	}
-	if (solver->lattice.wide)
-		kanon_pace_limit(&solver->pace, problem, "search");
-	find_start(solver);
-	status = kanon_mask_open(problem, &solver->index);
+	if (domain->lattice.wide)
+		kanon_pace_limit(&domain->pace, problem, "search");
+	find_start(domain);
+	status = kanon_mask_open(problem, &domain->index);
 	if (status == KANON_OK)
-		status = metric_open(problem, &solver->lattice, options->metric, &solver->pace, &solver->metric);
+		status = metric_open(problem, &domain->lattice, options->metric, &domain->pace, &domain->metric);
 	if (status != KANON_OK)
 		return status;
-	solver->rows = solver->metric.rows;
+	domain->rows = domain->metric.rows;
 	search->problem = problem;
-	search->scratch = &solver->scratch;
-	search->lattice = &solver->lattice;
-	search->metric = &solver->metric;
-	search->index = solver->index;
-	search->pace = &solver->pace;
-	search->limit = limit_rows(options->suppression_limit, solver->rows);
+	search->scratch = &domain->scratch;
+	search->lattice = &domain->lattice;
+	search->metric = &domain->metric;
+	search->index = domain->index;
+	search->pace = &domain->pace;
+	search->limit = limit_rows(options->suppression_limit, domain->rows);
 	search->explore = options->explore;
 	/* without suppressed rows only classes are merged, else also classes with groups that are none */
 	search->tags = search->limit == 0
@@ -132,11 +132,11 @@ prepare(FullDomain *solver)
 							 (problem->privacy == NULL || kanon_privacy_monotone(problem->privacy))
 					   : rules_grow(problem);
 	search->best = search->nearest = UINT32_MAX;
-	status = solver->lattice.wide ? KANON_OK : take_search(solver);
+	status = domain->lattice.wide ? KANON_OK : take_search(domain);
 	if (status == KANON_OK)
-		status = checker_open(problem, &solver->lattice, &solver->metric, search->limit,
-							  options->search == KANON_SEARCH_SPEEDY ? options->team : NULL, &solver->pace,
-							  &search->checker, solver->report);
+		status = checker_open(problem, &domain->lattice, &domain->metric, search->limit,
+							  options->search == KANON_SEARCH_SPEEDY ? options->team : NULL, &domain->pace,
+							  &search->checker, domain->report);
 	return status;
 }
 
@@ -158,38 +158,38 @@ write_levels(const Lattice *lattice, KanonPattern node, char *text)
 
 /* Why no node was chosen. */
 static KanonStatus
-no_node(const FullDomain *solver)
+no_node(const FullDomain *domain)
 {
-	const NodeSearch *search = &solver->search;
-	const WideFound *wide = &solver->wide;
-	bool is_wide = solver->lattice.wide;
-	KanonPattern nearest = is_wide ? wide->nearest : lattice_pattern(&solver->lattice, search->nearest);
+	const NodeSearch *search = &domain->search;
+	const WideFound *wide = &domain->wide;
+	bool is_wide = domain->lattice.wide;
+	KanonPattern nearest = is_wide ? wide->nearest : lattice_pattern(&domain->lattice, search->nearest);
 	int64_t suppressed = is_wide ? wide->nearest_suppressed : search->suppressed[search->nearest];
 	bool left_over = is_wide && wide->left_over;
 	char levels[KANON_MAX_QIS + 1];
 
 	if (is_wide && !wide->proven)
 	{
-		snprintf(solver->report->detail, sizeof(solver->report->detail),
+		snprintf(domain->report->detail, sizeof(domain->report->detail),
 				 "time or memory was up before a node was found");
 		return KANON_NOT_FOUND;
 	}
-	for (uint32_t node = 0; node < solver->lattice.nnodes; node++)
+	for (uint32_t node = 0; node < domain->lattice.nnodes; node++)
 		left_over |= (search->tag[node] & TAG_LEFT_OVER) != 0;
 	if (left_over)
 	{
-		snprintf(solver->report->detail, sizeof(solver->report->detail),
+		snprintf(domain->report->detail, sizeof(domain->report->detail),
 				 "each node within the limit leaves rows over that may not be a class");
-		return kanon_rest_strict(solver->problem) ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
+		return kanon_rest_strict(domain->problem) ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
 	}
-	write_levels(&solver->lattice, nearest, levels);
+	write_levels(&domain->lattice, nearest, levels);
 	if (suppressed <= search->limit)
 	{
-		snprintf(solver->report->detail, sizeof(solver->report->detail),
+		snprintf(domain->report->detail, sizeof(domain->report->detail),
 				 "at each node within the limit some of a population would be in no published row");
 		return KANON_INFEASIBLE;
 	}
-	snprintf(solver->report->detail, sizeof(solver->report->detail),
+	snprintf(domain->report->detail, sizeof(domain->report->detail),
 			 "the best node, %s, would suppress %lld rows, and %lld may be", levels, (long long) suppressed,
 			 (long long) search->limit);
 	return KANON_INFEASIBLE;
@@ -197,16 +197,16 @@ no_node(const FullDomain *solver)
 
 /* The node chosen. */
 static KanonPattern
-best_of(const FullDomain *solver)
+best_of(const FullDomain *domain)
 {
-	return solver->lattice.wide ? solver->wide.node : lattice_pattern(&solver->lattice, solver->search.best);
+	return domain->lattice.wide ? domain->wide.node : lattice_pattern(&domain->lattice, domain->search.best);
 }
 
 static KanonNode
-describe(const FullDomain *solver, uint32_t node)
+describe(const FullDomain *domain, uint32_t node)
 {
-	const NodeSearch *search = &solver->search;
-	KanonNode result = {.pattern = lattice_pattern(&solver->lattice, node)};
+	const NodeSearch *search = &domain->search;
+	KanonNode result = {.pattern = lattice_pattern(&domain->lattice, node)};
 
 	/* rows left over that residual or a rule allows nowhere make it none */
 	result.fulfils = (search->tag[node] & (TAG_YES | TAG_LEFT_OVER)) == TAG_YES;
@@ -215,7 +215,7 @@ describe(const FullDomain *solver, uint32_t node)
 		return result;
 	result.suppressed = search->suppressed[node];
 	if (result.fulfils)
-		result.metric = metric_shown(&solver->metric, search->value[node]);
+		result.metric = metric_shown(&domain->metric, search->value[node]);
 	if (search->classes != NULL)
 		result.classes = search->classes[node];
 	return result;
@@ -223,49 +223,49 @@ describe(const FullDomain *solver, uint32_t node)
 
 /* Tells the host what was found and what it took. */
 static KanonStatus
-fill_outcome(const FullDomain *solver, KanonOutcome *outcome, int64_t nclasses)
+fill_outcome(const FullDomain *domain, KanonOutcome *outcome, int64_t nclasses)
 {
-	const NodeSearch *search = &solver->search;
-	const WideFound *wide = &solver->wide;
-	double nodes = lattice_nodes(&solver->lattice);
+	const NodeSearch *search = &domain->search;
+	const WideFound *wide = &domain->wide;
+	double nodes = lattice_nodes(&domain->lattice);
 	static const uint16_t bottom[KANON_MAX_QIS];
 
 	outcome->nodes = nodes < 0x1p63 ? (int64_t) nodes : INT64_MAX;
 	outcome->checked = search->checked;
-	for (uint32_t node = 0; node < solver->lattice.nnodes; node++)
+	for (uint32_t node = 0; node < domain->lattice.nnodes; node++)
 		outcome->tagged +=
 			(search->tag[node] & (TAG_YES | TAG_NO)) != 0 && (search->tag[node] & TAG_CHECKED) == 0;
 	outcome->rolled_up = checker_rolled_up(search->checker);
 	outcome->members = checker_members(search->checker);
-	if (solver->lattice.wide)
+	if (domain->lattice.wide)
 		outcome->best = (KanonNode){.pattern = wide->node,
 									.fulfils = true,
 									.checked = true,
-									.metric = metric_shown(&solver->metric, wide->value),
+									.metric = metric_shown(&domain->metric, wide->value),
 									.suppressed = wide->suppressed};
 	else
-		outcome->best = describe(solver, search->best);
+		outcome->best = describe(domain, search->best);
 	outcome->best.classes = nclasses;
-	outcome->proven = !search->starts && (!solver->lattice.wide || wide->proven);
+	outcome->proven = !search->starts && (!domain->lattice.wide || wide->proven);
 	outcome->bound = outcome->proven  ? outcome->best.metric
-					 : search->starts ? metric_shown(&solver->metric,
-													 metric_floor(&solver->metric, &solver->lattice, bottom))
-									  : metric_shown(&solver->metric, wide->bound);
+					 : search->starts ? metric_shown(&domain->metric,
+													 metric_floor(&domain->metric, &domain->lattice, bottom))
+									  : metric_shown(&domain->metric, wide->bound);
 	if (!search->explore)
 		return KANON_OK;
-	outcome->all = kanon_alloc(solver->problem->env, solver->lattice.nnodes, sizeof(KanonNode));
+	outcome->all = kanon_alloc(domain->problem->env, domain->lattice.nnodes, sizeof(KanonNode));
 	if (outcome->all == NULL)
 		return KANON_NO_MEMORY;
-	for (uint32_t node = 0; node < solver->lattice.nnodes; node++)
-		outcome->all[node] = describe(solver, node);
+	for (uint32_t node = 0; node < domain->lattice.nnodes; node++)
+		outcome->all[node] = describe(domain, node);
 	return KANON_OK;
 }
 
 /* One class of the node, shown by one of its row types. */
 static void
-show_class(const FullDomain *solver, KanonPattern pattern, uint32_t type, KanonClass *class, KanonCell *cell)
+show_class(const FullDomain *domain, KanonPattern pattern, uint32_t type, KanonClass *class, KanonCell *cell)
 {
-	const KanonProblem *problem = solver->problem;
+	const KanonProblem *problem = domain->problem;
 
 	class->pattern = pattern;
 	for (int c = 0; c < problem->ncolumns; c++)
@@ -278,12 +278,12 @@ show_class(const FullDomain *solver, KanonPattern pattern, uint32_t type, KanonC
 }
 
 static KanonStatus
-make_release(const FullDomain *solver, const Count *count, KanonRelease *release)
+make_release(const FullDomain *domain, const Count *count, KanonRelease *release)
 {
-	const KanonProblem *problem = solver->problem;
+	const KanonProblem *problem = domain->problem;
 	KanonEnv *env = problem->env;
 	size_t ncolumns = (size_t) problem->ncolumns;
-	KanonPattern pattern = best_of(solver);
+	KanonPattern pattern = best_of(domain);
 	uint32_t nclasses = (uint32_t) count->classes;
 	/* the suppressed rows' class is the last one */
 	uint32_t target =
@@ -292,7 +292,7 @@ make_release(const FullDomain *solver, const Count *count, KanonRelease *release
 			: KANON_DROPPED;
 	uint32_t filling = count->all ? count->whole_class : count->giver_class;
 	int64_t more = count->more;
-	KanonPace pace = solver->pace;
+	KanonPace pace = domain->pace;
 
 	release->classes = kanon_alloc0(env, (size_t) nclasses + 1, sizeof(KanonClass));
 	release->cells = kanon_alloc(env, ((size_t) nclasses + 1) * ncolumns, sizeof(KanonCell));
@@ -301,7 +301,7 @@ make_release(const FullDomain *solver, const Count *count, KanonRelease *release
 		return KANON_NO_MEMORY;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
 	{
-		uint32_t class = solver->class_of[type];
+		uint32_t class = domain->class_of[type];
 		int64_t take;
 
 		if (kanon_stop(&pace, 4))
@@ -317,41 +317,41 @@ make_release(const FullDomain *solver, const Count *count, KanonRelease *release
 				(KanonFlow){type, class == UINT32_MAX ? target : class, problem->rows[type] - take};
 		if (class == UINT32_MAX || release->classes[class].rows > 0)
 			continue;
-		show_class(solver, pattern, type, &release->classes[class], release->cells + class * ncolumns);
+		show_class(domain, pattern, type, &release->classes[class], release->cells + class * ncolumns);
 		release->classes[class].rows = 1; /* shown; the rows are counted in the end */
 	}
 	release->nclasses = nclasses;
 	if (target != KANON_DROPPED)
-		show_class(solver, kanon_pattern_all(problem->ncolumns), 0, &release->classes[release->nclasses++],
+		show_class(domain, kanon_pattern_all(problem->ncolumns), 0, &release->classes[release->nclasses++],
 				   release->cells + nclasses * ncolumns);
 	return KANON_OK;
 }
 
 static KanonStatus
-solve(FullDomain *solver, KanonOutcome *outcome, KanonRelease *release)
+solve(FullDomain *domain, KanonOutcome *outcome, KanonRelease *release)
 {
-	NodeSearch *search = &solver->search;
+	NodeSearch *search = &domain->search;
 	Count count;
-	KanonStatus status = prepare(solver);
+	KanonStatus status = prepare(domain);
 
 	if (status == KANON_OK)
-		status = solver->lattice.wide ? search_wide(search, &solver->wide)
-									  : search_run(search, solver->options->search);
-	if (status == KANON_OK && (solver->lattice.wide ? !solver->wide.any : search->best == UINT32_MAX))
-		status = no_node(solver);
+		status = domain->lattice.wide ? search_wide(search, &domain->wide)
+									  : search_run(search, domain->options->search);
+	if (status == KANON_OK && (domain->lattice.wide ? !domain->wide.any : search->best == UINT32_MAX))
+		status = no_node(domain);
 	if (status != KANON_OK)
 		return status;
-	solver->class_of = kanon_take(&solver->scratch, solver->problem->ntypes, sizeof(uint32_t));
-	if (solver->class_of == NULL)
+	domain->class_of = kanon_take(&domain->scratch, domain->problem->ntypes, sizeof(uint32_t));
+	if (domain->class_of == NULL)
 		return KANON_NO_MEMORY;
-	status = checker_classes(search->checker, best_of(solver), solver->class_of, &count);
+	status = checker_classes(search->checker, best_of(domain), domain->class_of, &count);
 	if (status == KANON_OK)
-		status = fill_outcome(solver, outcome, count.classes - (count.all ? 1 : 0));
+		status = fill_outcome(domain, outcome, count.classes - (count.all ? 1 : 0));
 	/* the release may want the memory */
 	checker_close(search->checker);
 	search->checker = NULL;
 	if (status == KANON_OK)
-		status = make_release(solver, &count, release);
+		status = make_release(domain, &count, release);
 	return status;
 }
 
@@ -360,7 +360,7 @@ full_domain_solve(const KanonProblem *problem, const KanonFullDomainOptions *opt
 				  KanonRelease *release, KanonReport *report)
 {
 	KanonEnv *env = problem->env;
-	FullDomain solver = {.scratch = {.env = env},
+	FullDomain domain = {.scratch = {.env = env},
 						 .problem = problem,
 						 .options = options,
 						 .report = report,
@@ -371,13 +371,13 @@ full_domain_solve(const KanonProblem *problem, const KanonFullDomainOptions *opt
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	memset(outcome, 0, sizeof(*outcome));
-	status = solve(&solver, outcome, release);
+	status = solve(&domain, outcome, release);
 	if (problem->privacy != NULL && kanon_privacy_failed(problem->privacy))
 		status = KANON_NO_MEMORY;
-	checker_close(solver.search.checker);
-	metric_close(problem, &solver.metric);
-	kanon_mask_close(solver.index);
-	kanon_scratch_free(&solver.scratch);
+	checker_close(domain.search.checker);
+	metric_close(problem, &domain.metric);
+	kanon_mask_close(domain.index);
+	kanon_scratch_free(&domain.scratch);
 	if (status == KANON_OK)
 		status = kanon_release_finish(problem, release, report);
 	if (status != KANON_OK)
@@ -388,7 +388,7 @@ full_domain_solve(const KanonProblem *problem, const KanonFullDomainOptions *opt
 	}
 	/* the metric is optimal; of the patterns' cost nothing is known */
 	report->lower_bound = -INFINITY;
-	report->nodes = solver.search.checked;
+	report->nodes = domain.search.checked;
 	report->seconds = env->now(env->arg) - start;
 	return status;
 }

@@ -10,7 +10,7 @@
 #include "privacy/population.h"
 
 /*
- * ---- lattice.c: what the files of the full-domain solver share.
+ * ---- lattice.c: what the files of the full-domain method share.
  *
  * 	lattice.c				nodes, their numbers and neighbours
  * 	full_domain_metric.c	what a node loses

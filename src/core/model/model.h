@@ -8,7 +8,7 @@
 #include "util/scratch.h"
 
 /*
- * ---- freeform_options: what is asked of a freeform solver (src/core/freeform), and
+ * ---- freeform_options: what is asked of a freeform method (src/core/freeform), and
  * what its methods promise: the check of every release must know.
  */
 

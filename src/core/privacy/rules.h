@@ -158,7 +158,7 @@ extern void kanon_privacy_table(KanonPrivacy *privacy, int rule, KanonDiversity 
 extern KanonStatus kanon_privacy_check(const KanonProblem *problem, const KanonRelease *release,
 									   uint32_t *class_, int *broken);
 
-/* ---- allowed: may these rows be a class?  Asked by every solver, and by the check of its release ---- */
+/* ---- allowed: may these rows be a class?  Asked by every method, and by the check of its release ---- */
 
 /* Rows that every class has. */
 static inline int64_t
@@ -185,7 +185,7 @@ kanon_by_types(const KanonProblem *problem)
  * May these rows form a class?  The one place that knows the rules: rows is their
  * number together; types[ntypes] are what they are, with counts[ntypes] rows of
  * each (NULL: all that it has).  (But for rules about populations: population.c.)
- * Solvers may count on it that a set with fewer
+ * Methods may count on it that a set with fewer
  * than k rows never may, and, without problem->privacy, that any other may (then
  * types need not be at hand: NULL).
  */

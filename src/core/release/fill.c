@@ -1,7 +1,7 @@
 /*
  * fill.c: the fully suppressed rows are none, or k of them.
  *
- * A solver is left with r rows that fit no class, 0 < r < k.  The classes being what they are, there are two ways
+ * A method is left with r rows that fit no class, 0 < r < k.  The classes being what they are, there are two ways
  * on, and the cheaper one is taken:
  *
  *	fill	k - r rows of classes are fully suppressed, too.  Either classes give what they have more than k, or one

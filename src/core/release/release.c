@@ -1,8 +1,8 @@
 /*
- * release.c: brings a solver's release into its one canonical form, and checks
+ * release.c: brings a method's release into its one canonical form, and checks
  * it before anybody trusts it.
  *
- * A solver that hands its release over in that form already (greedy does, with
+ * A method that hands its release over in that form already (greedy does, with
  * millions of classes) costs a few passes and no memory.
  */
 #include <stdarg.h>

@@ -117,9 +117,9 @@ extern uint32_t held_by(Held *held, uint32_t cluster);
 extern size_t held_list(const Held *held, uint32_t cluster, uint32_t *types, int64_t *counts, size_t n);
 
 /*
- * ---- repair.c: any solver's release under rules that the solver does not know.
+ * ---- repair.c: any method's release under rules that the method does not know.
  *
- * The solver is asked for a release of the same rows with k alone (the plain problem),
+ * The method is asked for a release of the same rows with k alone (the plain problem),
  * whose bound holds with more rules, too.  Then its classes are mended until each keeps
  * the rules: those that break one are merged with others, or their rows are fully
  * suppressed or left out.
@@ -144,7 +144,7 @@ typedef struct KanonPlain
 
 /*
  * strict: rows of which none could keep the rules are no class of the plain problem either
- * (problem->viable), which makes its bound a better one.  For solvers that ask
+ * (problem->viable), which makes its bound a better one.  For methods that ask
  * kanon_class_allowed, or whose instances are those of program_model.h.
  */
 extern KanonStatus kanon_plain_open(const KanonProblem *whole, bool strict, KanonPlain *plain);

@@ -8,7 +8,7 @@
  *
  * - a class keeps its rows and what it shows, as long as it may be one;
  * - rows that are new join a class that takes their row type, first such as lack rows, where
- *   the rules allow it; the others are a problem of their own, which any solver solves, but
+ *   the rules allow it; the others are a problem of their own, which any method solves, but
  *   what comes out dearer than a class that stays and takes them goes there;
  * - a class that may be none any more is merged as a whole with what loses the least by it, or
  *   is suppressed as a whole (release/repair.c, release/patterned.c).

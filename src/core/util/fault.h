@@ -12,7 +12,7 @@
 #ifdef KANON_FAULTS
 
 #define KANON_FAULT_LIST(X)                                                          \
-	/* before the release is checked: what a solver got wrong */                     \
+	/* before the release is checked: what a method got wrong */                     \
 	X(class_short)           /* a class may have one row less than k */              \
 	X(rule_forgotten)        /* classes need not keep the privacy rules */           \
 	X(known_forgotten)       /* combinations that lost rows are not counted again */ \

@@ -3,7 +3,7 @@
  *
  * GLPK reports fatal errors (its memory limit among them) to a hook that must
  * not return.  The hook jumps back to lp_run, over frames of GLPK and of a
- * solver that owns nothing; GLPK's environment, where all of its memory is, is
+ * method that owns nothing; GLPK's environment, where all of its memory is, is
  * freed there on every way out.
  */
 #include <float.h>

@@ -14,7 +14,7 @@
 
 /*
  * Branch and cut may miss a solution that is better by less than this part of the
- * objective.  Solutions of equal cost are told from others by the solvers.
+ * objective.  Solutions of equal cost are told from others by the methods.
  */
 #define LP_SAME 1e-12
 

@@ -13,7 +13,7 @@
 #define KANON_POLL_WORK (1 << 18)
 #endif
 
-/* Steps of the solvers by integer programming: the same time, whatever the tests make of the other. */
+/* Steps of the methods by integer programming: the same time, whatever the tests make of the other. */
 #define KANON_STEPS 200000
 
 /*
@@ -33,7 +33,7 @@ typedef struct KanonPace
 	int64_t rows_left;
 	uint64_t work; /* since the last poll */
 
-	/* of the solvers by integer programming, for the others 0 */
+	/* of the methods by integer programming, for the others 0 */
 	uint64_t total;  /* work up to the last poll */
 	double deadline; /* env->now when time is up; 0: never */
 	uint64_t most;   /* total that is as good as time being up; 0: none */
@@ -65,7 +65,7 @@ extern void kanon_pace_limit(KanonPace *pace, const KanonProblem *problem, const
 /* The next step has so much of the time that is left until the deadline; all of it: 1. */
 extern void kanon_pace_share(KanonPace *pace, double deadline, double share);
 
-/* Polls now: true when the host wants the solver to stop. */
+/* Polls now: true when the host wants the method to stop. */
 extern bool kanon_poll(KanonPace *pace);
 
 /* Some work was done: true if the host wants to stop. */
@@ -109,7 +109,7 @@ kanon_pace_gap(KanonPace *pace, double first, double bound, double best)
 		kanon_pace_done(pace, fmin(fmax((bound - first) / (best - first), 0), 1));
 }
 
-/* The same of a solver by integer programming. */
+/* The same of a method by integer programming. */
 static inline bool
 kanon_step(KanonPace *pace, uint64_t steps)
 {

@@ -18,7 +18,7 @@ CREATE FUNCTION @extschema@.kanon_frontier(
     residual          text     DEFAULT 'fill',
     time_limit        interval DEFAULT '60 seconds',
     seed              bigint   DEFAULT NULL,
-    solver            text     DEFAULT 'pattern_guided',
+    model            text     DEFAULT 'pattern_guided',
     options           jsonb    DEFAULT NULL)
 RETURNS TABLE (k bigint, suppressed_cells bigint, suppressed_share float8, usefulness float8, gcp float8,
                classes bigint, class_min bigint, class_avg float8, class_max bigint,
@@ -27,7 +27,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_frontier';
 
 COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], @extschema@.kanon_weights, jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
-IS 'loss of a release for each of several ks, by any solver; reads the source once and writes nothing';
+IS 'loss of a release for each of several ks, by any model; reads the source once and writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_explain(
     source            regclass,
@@ -48,7 +48,7 @@ CREATE FUNCTION @extschema@.kanon_explain(
     residual          text     DEFAULT 'fill',
     time_limit        interval DEFAULT '60 seconds',
     seed              bigint   DEFAULT NULL,
-    solver            text     DEFAULT 'pattern_guided',
+    model            text     DEFAULT 'pattern_guided',
     options           jsonb    DEFAULT NULL)
 RETURNS TABLE (aspect text, subject text, row_count bigint, suppressed_cells bigint, cost float8,
                saved_cells bigint, detail text, shown jsonb)
@@ -56,7 +56,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_explain';
 
 COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text, text[], jsonb, float8, float8, boolean, name[], @extschema@.kanon_weights, jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
-IS 'columns and patterns that cause the cost of a release, and changes that would lower it; any solver; writes nothing';
+IS 'columns and patterns that cause the cost of a release, and changes that would lower it; any model; writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_option_list()
 RETURNS TABLE (function text, place int, option text, type regtype, initial text)

@@ -18,7 +18,7 @@ CREATE FUNCTION @extschema@.kanon_create_publication(
     quasi_identifiers  name[],
     k                  bigint,
     options            jsonb   DEFAULT '{}',
-    solver             text    DEFAULT 'pattern_guided',
+    model             text    DEFAULT 'pattern_guided',
     keep_releases      int     DEFAULT 1,
     stable             boolean DEFAULT true,
     protect_successive boolean DEFAULT false,
@@ -53,7 +53,7 @@ CREATE FUNCTION @extschema@.kanon_alter_publication(
     quasi_identifiers  name[]  DEFAULT NULL,
     k                  bigint  DEFAULT NULL,
     options            jsonb   DEFAULT NULL,
-    solver             text    DEFAULT NULL,
+    model             text    DEFAULT NULL,
     keep_releases      int     DEFAULT NULL,
     stable             boolean DEFAULT NULL,
     protect_successive boolean DEFAULT NULL,
@@ -120,7 +120,7 @@ IS 'risk of two releases read together: persons hidden among fewer than k; perso
 
 CREATE FUNCTION kanon_internal.kanon_publication_list()
 RETURNS TABLE (publication text, owner regrole, published regclass, source regclass, quasi_identifiers name[],
-               k bigint, solver text, options jsonb, keep_releases int, stable boolean, protect_successive boolean,
+               k bigint, model text, options jsonb, keep_releases int, stable boolean, protect_successive boolean,
                key text, release bigint, refreshed_at timestamptz, problem text, remedy text)
 LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_list';
@@ -151,8 +151,8 @@ COMMENT ON COLUMN @extschema@.kanon_publications.published IS 'the view';
 COMMENT ON COLUMN @extschema@.kanon_publications.source IS 'the relation that is published';
 COMMENT ON COLUMN @extschema@.kanon_publications.quasi_identifiers IS 'columns that could be joined with outside knowledge';
 COMMENT ON COLUMN @extschema@.kanon_publications.k IS 'rows that every class has at least';
-COMMENT ON COLUMN @extschema@.kanon_publications.solver IS 'how releases are made: kanon_SOLVER';
-COMMENT ON COLUMN @extschema@.kanon_publications.options IS 'options of the solver, and what releases may not be';
+COMMENT ON COLUMN @extschema@.kanon_publications.model IS 'how releases are made: kanon_MODEL';
+COMMENT ON COLUMN @extschema@.kanon_publications.options IS 'options of the model, and what releases may not be';
 COMMENT ON COLUMN @extschema@.kanon_publications.keep_releases IS 'releases that are kept, the current one among them';
 COMMENT ON COLUMN @extschema@.kanon_publications.stable IS 'whether row types stay in their classes';
 COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'whether at least k persons share each person''s history over all releases';
@@ -169,7 +169,7 @@ COMMENT ON COLUMN @extschema@.kanon_releases.finished IS 'when it ended';
 COMMENT ON COLUMN @extschema@.kanon_releases.status IS 'current, kept, dropped, failed or held (nobody could be shown with enough others)';
 COMMENT ON COLUMN @extschema@.kanon_releases.row_count IS 'rows that were published';
 COMMENT ON COLUMN @extschema@.kanon_releases.k IS 'rows of the smallest class that shows something; NULL: none does';
-COMMENT ON COLUMN @extschema@.kanon_releases.cost IS 'the loss, as the solver counts it';
+COMMENT ON COLUMN @extschema@.kanon_releases.cost IS 'the loss, as the method counts it';
 COMMENT ON COLUMN @extschema@.kanon_releases.held_persons IS 'persons who left, moved, changed or joined and are held back until k of one history can be shown together (protect_successive)';
 COMMENT ON COLUMN @extschema@.kanon_releases.held_oldest IS 'releases for which the first of them has been held back';
 COMMENT ON COLUMN @extschema@.kanon_releases.smallest_difference IS 'fewest persons (without a key: rows of a class) that joined, left, moved or changed alike since the release before; NULL: none';

@@ -532,7 +532,7 @@ ks AS (
     SELECT f.* FROM again a, LATERAL @extschema@.kanon_frontier(a.source_now, a.names, kanon_report_data.frontier, method => 'greedy'::text, patterns => NULL::text[],
         rules => NULL::jsonb, gap => 0::float8, effort => 1::float8, keep => '{}'::name[], weights => NULL::@extschema@.kanon_weights, hierarchies => NULL::jsonb,
         level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'fill'::text,
-        time_limit => '60 seconds'::interval, seed => NULL::bigint, solver => a.model, options => a.options) AS f)
+        time_limit => '60 seconds'::interval, seed => NULL::bigint, model => a.model, options => a.options) AS f)
 SELECT jsonb_build_object(
     'run', to_jsonb(r) - '{source_now,source_not,target_now,target_not,beside_now,beside_not,named_now,named_not,any_population,described}'::text[] || jsonb_build_object('server', current_setting('server_version'),
         -- nobody asked for one where the promise is another

@@ -30,7 +30,7 @@ tried AS (
             gap => 0::float8, effort => 1::float8, keep => kanon_explore.keep, weights => NULL::@extschema@.kanon_weights, hierarchies => s.hierarchies,
             level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'drop'::text,
             time_limit => kanon_explore.time_limit, seed => NULL::bigint,
-            solver => 'pattern_guided'::text, options => NULL::jsonb) f),
+            model => 'pattern_guided'::text, options => NULL::jsonb) f),
 points AS (
     SELECT t.*, row_number() OVER (ORDER BY t.series, t.k) AS nr, 1 / t.class_min::float8 AS risk, 1 / t.class_avg AS average_risk,
            coalesce((ln(1 / t.class_min::float8) - min(ln(1 / t.class_min::float8)) OVER ())

@@ -36,7 +36,7 @@ SET client_min_messages = warning;
 \pset format unaligned
 \pset tuples_only on
 
--- what a solver got wrong: the release is checked (core/model/release.c)
+-- what a method got wrong: the release is checked (core/model/release.c)
 CREATE TABLE t AS
 SELECT i, CASE WHEN i <= 4 THEN 'a' ELSE 'b' END AS zip, i % 3 AS n, CASE i % 4 WHEN 0 THEN 'x' ELSE 'y' END AS ill,
        'y' AS same, 'q' AS odd

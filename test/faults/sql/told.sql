@@ -18,7 +18,7 @@ SELECT status FROM kanon_refresh('p');
 SELECT count(*) > 0 FROM kanon_anatomy('t', 'q', 'v', '{age,zip}', 'ill', 3);
 SELECT count(*) > 0 FROM kanon_cross_training('t', 'o', '{x,y}', 5, replace => true);
 SELECT count(*) > 0 FROM kanon_synthetic('t', 'o', '{zip}', 1, 0.5, '{"zip": ["z1", "z2", "z3", "z4"]}', rows => 2200, replace => true);
--- what the solvers tell, each of its own steps
+-- what the methods tell, each of its own steps
 CREATE TABLE few AS SELECT i * i % 31 AS age, 'z' || i * 7 % 11 AS zip, i % 5 AS sex, 'd' || i % 7 AS ill, ARRAY['x' || i % 5, 'y' || i % 3, 'z' || i % 2] AS items FROM generate_series(1, 400) i;
 CREATE TABLE fewer AS SELECT * FROM few WHERE age < 9;
 CREATE TABLE kinds AS SELECT DISTINCT item, left(item, 1) AS kind FROM few, unnest(items) AS item;
@@ -44,7 +44,7 @@ SELECT count(*) > 0 FROM kanon_transactions('few', NULL, 'items', 40, m => 2, hi
 SELECT count(*) > 0 FROM kanon_transactions('few', NULL, 'items', 40, m => 2, method => 'optimal', hierarchy => 'kinds', dry_run => true);
 SELECT count(*) > 0 FROM kanon_transactions('few', NULL, 'items', NULL, method => 'td_control', hierarchy => 'kinds', sensitive => '{z0}', rho => 0.6, dry_run => true);
 SELECT count(*) > 0 FROM kanon_transactions('few', NULL, 'items', 40, method => 'suppress', p => 2, sensitive => '{z0}', h => 60, dry_run => true);
-SELECT count(*) > 0 FROM kanon_frontier('few', '{age,zip,sex}', '{2,5}', solver => 'cluster');
+SELECT count(*) > 0 FROM kanon_frontier('few', '{age,zip,sex}', '{2,5}', method => 'cluster');
 SELECT count(*) > 0 FROM kanon_explain('few', '{age,zip,sex}', 5, effort => 0);
 SELECT count(*) > 0 FROM kanon_compare('few', 'few', '{age,zip,sex}', '{ill}', seed => 1);
 SELECT count(*) > 0 FROM kanon_risk('few', '{age,zip,sex}', '{ill}');

@@ -1,8 +1,8 @@
 /*
- * fuzz_solve.c: a libFuzzer target: bytes become a small problem, every solver that takes
+ * fuzz_solve.c: a libFuzzer target: bytes become a small problem, every method that takes
  * it solves it, and what comes out is counted again here, without the core's own checks.
  *
- * Also: solvers that prove something must agree, no bound is above what another found,
+ * Also: methods that prove something must agree, no bound is above what another found,
  * and with an allocation refused or a poll answered nothing is left behind.
  */
 #include <math.h>
@@ -463,9 +463,9 @@ count_graph(const Case *c, const KanonRelease *release)
 	free(shown);
 }
 
-/* ---- solvers ---- */
+/* ---- methods ---- */
 
-/* Runs a solver; false where it had no release.  What it leaves is freed by release_free. */
+/* Runs a method; false where it had no release.  What it leaves is freed by release_free. */
 static bool
 solved(Case *c, const char *name, KanonSolve solve, Promise promise, KanonRelease *release,
 	   KanonReport *report, KanonStatus *status)
@@ -490,7 +490,7 @@ rule_bits(const Case *c)
 	return bits;
 }
 
-/* What several solvers say of one least cost. */
+/* What several methods say of one least cost. */
 typedef struct Least
 {
 	double found; /* the least of all */

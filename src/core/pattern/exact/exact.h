@@ -1,5 +1,5 @@
 /*
- * exact.h: exact solvers
+ * exact.h: exact methods
  */
 #ifndef KANON_EXACT_H
 #define KANON_EXACT_H
@@ -11,9 +11,9 @@
 #include "pattern/program/glpk.h"
 #include "util/scratch.h"
 
-/* ---- exact_ruled.c: solvers that know k alone, under rules beyond k ---- */
+/* ---- exact_ruled.c: methods that know k alone, under rules beyond k ---- */
 
-/* Work beside mending the solver's release of the plain problem (release/repair.h). */
+/* Work beside mending the method's release of the plain problem (release/repair.h). */
 #define RULED_STRICT 1u /* it asks kanon_class_allowed, or its instances are those of program_model.h */
 #define RULED_SEARCH 2u /* the release is improved by ruin and recreate */
 #define RULED_EXACT 4u  /* linear rules: small models are solved exactly */
@@ -243,7 +243,7 @@ extern KanonStatus ilp_solve_privacy(const KanonProblem *problem, const KanonIns
 									 KanonReport *report);
 
 /*
- * ---- ilp_privacy.c: the exact solver's model under privacy rules that are linear:
+ * ---- ilp_privacy.c: the exact method's model under privacy rules that are linear:
  * ilp_privacy_model.c builds it, ilp_privacy.c solves it.
  */
 

@@ -1,7 +1,7 @@
 /*
- * exact_ruled.c: solvers that know k alone, under rules beyond k.
+ * exact_ruled.c: methods that know k alone, under rules beyond k.
  *
- * The solver's release of the plain problem (row types without sensitive values and
+ * The method's release of the plain problem (row types without sensitive values and
  * persons, instances without hope left out: release/plain.c) bounds what any release under
  * the rules costs.  It is mended (release/repair.c), compared with what greedy finds under
  * the rules, and improved by ruin and recreate (search/ruled.c).  Sensitive values need no
@@ -94,7 +94,7 @@ is_no_release(KanonStatus status)
 		   status == KANON_INFEASIBLE;
 }
 
-/* The solver's release of the plain problem, mended; its bound. */
+/* The method's release of the plain problem, mended; its bound. */
 static KanonStatus
 solve_plain(Ruled *r, KanonSolve solve)
 {

@@ -1,5 +1,5 @@
 /*
- * ilp.c: the exact solver: proven least cost for the mask.
+ * ilp.c: the exact method: proven least cost for the mask.
  *
  * Bredereck, Nichterlein, Niedermeier, "Pattern-Guided k-Anonymity", Algorithms
  * 6(4), 2013, section 3.4, in the savings form of program_model.h, whose linear relaxation

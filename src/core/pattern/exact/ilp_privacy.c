@@ -1,5 +1,5 @@
 /*
- * ilp_privacy.c: the exact solver under privacy rules that are linear: greedy's
+ * ilp_privacy.c: the exact method under privacy rules that are linear: greedy's
  * release, the model of ilp_privacy_model.c for what is better, GLPK.
  */
 #include <math.h>

@@ -1,5 +1,5 @@
 /*
- * greedy.h: what the greedy solver's files share: greedy.c (batches, classes),
+ * greedy.h: what the greedy method's files share: greedy.c (batches, classes),
  * greedy_search.c (the groups of a batch, as lists), greedy_block.c
  * and greedy_refine.c (the same as blocks or partitions), greedy_wide.c (near rows, where groups are too
  * many), greedy_store.c (what was found), greedy_release.c (what was taken), greedy_orders.c

@@ -1,6 +1,6 @@
 /*
  * greedy_block.c: groups of at most GREEDY_BLOCK_ROWS row types, where nearly
- * all work of the greedy solver is done.
+ * all work of the greedy method is done.
  *
  * A block holds its row types one after the other, each with one byte per
  * column: 0 (GREEDY_DEAD) for a value of fewer than k rows in the block, else a number

@@ -1,7 +1,7 @@
 /*
- * best.c: methods `best` and `improve`.  `best` tries the exact solver when the model
+ * best.c: methods `best` and `improve`.  `best` tries the exact method when the model
  * is small enough for a likely proof; `improve` only when that takes no noticeable time.
- * Otherwise both run the anytime solver.
+ * Otherwise both run the anytime method.
  */
 #include <math.h>
 #include <string.h>
@@ -36,7 +36,7 @@ priced(const KanonProblem *problem, const KanonRelease *release, double cost)
 		   (double) release->dropped * kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
 }
 
-/* Improves what the exact solver has left unproven; the better of both stays. */
+/* Improves what the exact method has left unproven; the better of both stays. */
 static KanonStatus
 improve_on(const KanonProblem *problem, const IlpStart *start, bool have, KanonRelease *release,
 		   KanonReport *report)
@@ -76,7 +76,7 @@ improve_on(const KanonProblem *problem, const IlpStart *start, bool have, KanonR
 	return KANON_OK;
 }
 
-/* The instances, when the model is small enough for the exact solver, and greedy's release. */
+/* The instances, when the model is small enough for the exact method, and greedy's release. */
 static KanonStatus
 prepare(const KanonProblem *problem, size_t pairs, IlpStart *start, KanonReport *report)
 {

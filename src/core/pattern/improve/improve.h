@@ -1,5 +1,5 @@
 /*
- * improve.h: the anytime solver by itself.
+ * improve.h: the anytime method by itself.
  */
 #ifndef KANON_IMPROVE_H
 #define KANON_IMPROVE_H
@@ -7,7 +7,7 @@
 #include "pattern/exact/exact.h"
 #include "pattern/program/bound.h"
 
-/* kanon_solve_improve without the exact solver before it, with a start (or NULL) and a trace. */
+/* kanon_solve_improve without the exact method before it, with a start (or NULL) and a trace. */
 extern KanonStatus improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease *release,
 								  KanonReport *report, IlpTrace trace);
 

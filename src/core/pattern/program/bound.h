@@ -204,7 +204,7 @@ extern KanonStatus kanon_pairs_release(const KanonProblem *problem, const KanonI
 extern KanonStatus ilp_round(const IlpModel *model, const double *u, double *cost, IlpList *open,
 							 KanonPace *pace);
 
-/* offer.c: a solver's start (greedy) and end (the better release). */
+/* offer.c: a method's start (greedy) and end (the better release). */
 typedef struct IlpResult
 {
 	KanonRelease release;
@@ -212,7 +212,7 @@ typedef struct IlpResult
 } IlpResult;
 
 /*
- * The beginning of the exact and the anytime solver, for callers of both: all closed
+ * The beginning of the exact and the anytime method, for callers of both: all closed
  * instances (start NULL: they are not there, all but the grid) and greedy's release.
  */
 typedef struct IlpStart

@@ -1,5 +1,5 @@
 /*
- * offer.c: how the exact and the anytime solver start and end: with the
+ * offer.c: how the exact and the anytime method start and end: with the
  * greedy release, and with the better of it and their own.
  */
 #include <math.h>

@@ -94,7 +94,7 @@ extern void kanon_instances_grid(const KanonProblem *problem, KanonInstances *in
 extern double kanon_instances_slack(const KanonInstances *instances, double cost);
 
 /*
- * ---- program_model.c: the integer program shared by the exact and the anytime solver.
+ * ---- program_model.c: the integer program shared by the exact and the anytime method.
  *
  * min  sum_i n_i c_i - sum_if (c_i - w_f) x_if   over instances f, row types i
  *      sum_f x_if <= n_i                        rows left take their fallback

@@ -328,7 +328,7 @@ sub publications
 	return text($publication) if $name eq 'publication';
 	return plain("'1 hour'::interval") if $name eq 'fail_if_older_than';
 	return plain(pick(1, 2, 3)) if $name =~ /^(a|b|keep_releases|run_number)$/;
-	return text(pick(qw(pattern_guided pattern_guided full_domain subtree cluster freeform pattern_clustering))) if $name eq 'solver';
+	return text(pick(qw(pattern_guided pattern_guided full_domain subtree cluster freeform pattern_clustering))) if $name eq 'model';
 	if ($name eq 'options' || $name eq 'set_options')
 	{
 		my @kept = @{ $plan->{kept} };

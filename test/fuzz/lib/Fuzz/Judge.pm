@@ -50,9 +50,9 @@ sub publication
 	{
 		return '' if grep { !defined || $_ eq 'absurd' } @$val{qw(name source quasi_identifiers k)};
 		my $options = $val->{options} // {};
-		my $solver = $val->{solver} // 'pattern_guided';
-		return '' if !ref $options || $solver eq 'absurd';
-		$world->{definition}{ $val->{name} } = { function => { name => "kanon_$solver" }, plan => $call->{plan},
+		my $model = $val->{model} // 'pattern_guided';
+		return '' if !ref $options || $model eq 'absurd';
+		$world->{definition}{ $val->{name} } = { function => { name => "kanon_$model" }, plan => $call->{plan},
 			val => { %$options, source => $val->{source}, target => $val->{name}, quasi_identifiers => $val->{quasi_identifiers}, k => $val->{k}, protect_successive => $val->{protect_successive} } };
 	}
 	my $definition = $world->{definition}{ $val->{name} // $val->{publication} // '' };
