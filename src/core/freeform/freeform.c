@@ -430,7 +430,7 @@ kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
 		row += 24 * 8 + 16;
 	if (options->method == KANON_FREEFORM_HUNGARIAN || options->method == KANON_FREEFORM_PLAIN_HUNGARIAN ||
 		options->method == KANON_FREEFORM_MIN_COST_FLOW)
-		row += fmin(4 * rows, 64.0 * 1024 * 1024 / rows) + 8 * k + 64;
+		row += fmin(4 * rows, 64.0 * 1024 * 1024 / rows) + 8 * k + 84;
 	if (!regular)
 		row += rows / 8 + 64;
 	return rows * row;

@@ -12,11 +12,19 @@
 #include <string.h>
 
 #include "freeform/freeform_work.h"
+#include "util/vectors.h"
 
 /* A matrix of weights up to this many bytes is kept; a larger one is found row by row. */
 #define MOST_MATRIX ((size_t) 64 * 1024 * 1024)
 
-#define FAR INT64_MAX
+/* Farther than any path; and the price of a record that no path goes to any more: it would be farther still. */
+#define FAR ((int64_t) 1 << 60)
+#define CLOSED (-2 * FAR)
+
+/* Some rows or records at once. */
+#define LANES 4
+typedef int64_t Lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+typedef int32_t HalfLanes __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
 typedef struct Assign
 {
@@ -31,13 +39,18 @@ typedef struct Assign
 	uint32_t *nowner;   /* [n] */
 	int64_t *row_price; /* [n] */
 	int64_t *price;     /* [n] of a record */
-	int64_t *row_dist;  /* [n] */
-	int64_t *dist;      /* [n] */
+	int64_t *row_dist;  /* [n] FAR: none */
+	uint32_t *reached;  /* [n] rows that have one and are not done */
+	uint32_t nreached;
+	int64_t *dist;      /* [padded] FAR: none, or done */
+	int64_t *asked;     /* [padded] price; CLOSED: done */
+	int64_t *end;       /* [n] distance of those that are done */
 	uint32_t *row_via;  /* [n] record that the path comes from */
-	uint32_t *via;      /* [n] row that it comes from */
+	int32_t *via;       /* [padded] row that it comes from */
 	uint8_t *row_done;  /* [n] */
 	uint8_t *done;      /* [n] */
-	uint8_t *barred;    /* [n] records that the row at hand cannot take */
+	int64_t *kept_dist; /* [matches] of the records that the row at hand cannot take */
+	int32_t *kept_via;
 } Assign;
 
 static bool
@@ -45,7 +58,8 @@ assign_open(Assign *a)
 {
 	KanonScratch *scratch = &a->scratch;
 	size_t n = a->n;
-	size_t row = a->work->padded * sizeof(int32_t);
+	size_t padded = a->work->padded;
+	size_t row = padded * sizeof(int32_t);
 
 	if (n <= MOST_MATRIX / row)
 		a->matrix = kanon_take(scratch, n, row);
@@ -56,12 +70,16 @@ assign_open(Assign *a)
 	a->row_price = kanon_take(scratch, n, sizeof(int64_t));
 	a->price = kanon_take(scratch, n, sizeof(int64_t));
 	a->row_dist = kanon_take(scratch, n, sizeof(int64_t));
-	a->dist = kanon_take(scratch, n, sizeof(int64_t));
+	a->reached = kanon_take(scratch, n, sizeof(uint32_t));
+	a->dist = kanon_take(scratch, padded, sizeof(int64_t));
+	a->asked = kanon_take(scratch, padded, sizeof(int64_t));
+	a->end = kanon_take(scratch, n, sizeof(int64_t));
 	a->row_via = kanon_take(scratch, n, sizeof(uint32_t));
-	a->via = kanon_take(scratch, n, sizeof(uint32_t));
+	a->via = kanon_take(scratch, padded, sizeof(int32_t));
 	a->row_done = kanon_take(scratch, n, sizeof(uint8_t));
 	a->done = kanon_take(scratch, n, sizeof(uint8_t));
-	a->barred = kanon_take0(scratch, n, sizeof(uint8_t));
+	a->kept_dist = kanon_take(scratch, a->work->degree + a->each, sizeof(int64_t));
+	a->kept_via = kanon_take(scratch, a->work->degree + a->each, sizeof(int32_t));
 	return !scratch->failed;
 }
 
@@ -71,37 +89,98 @@ weights(Assign *a, uint32_t i)
 	return a->matrix != NULL ? a->matrix + (size_t) i * a->work->padded : freeform_scan(a->work, i);
 }
 
-/* Row i's matches, and which of them are taken: yes or no. */
-static void
-bar(Assign *a, uint32_t i, bool barred)
+/* The i-th of the records that a row cannot take: its matches, and those that it takes. */
+static uint32_t
+barred(const Assign *a, uint32_t i, uint32_t at)
 {
 	const FreeformWork *work = a->work;
 
-	for (uint32_t t = 0; t < work->ntarget[i]; t++)
-		a->barred[work->target[(size_t) i * work->degree + t]] = barred;
-	for (uint32_t t = 0; t < a->ntaken[i]; t++)
-		a->barred[a->taken[(size_t) i * a->each + t]] = barred;
+	return at < work->ntarget[i] ? work->target[(size_t) i * work->degree + at]
+								 : a->taken[(size_t) i * a->each + at - work->ntarget[i]];
+}
+
+/* Paths from row i, whose records would be so far without their weights and prices. */
+LONG_VECTORS static void
+shorten(const Assign *a, uint32_t i, const int32_t *weight, int64_t base)
+{
+	HalfLanes row = (HalfLanes){0} + (int32_t) i;
+
+	for (size_t j = 0; j < a->work->padded; j += LANES)
+	{
+		Lanes *old = (Lanes *) (a->dist + j);
+		HalfLanes *via = (HalfLanes *) (a->via + j);
+		Lanes dist = base + __builtin_convertvector(*(const HalfLanes *) (weight + j), Lanes) -
+					 *(const Lanes *) (a->asked + j);
+		Lanes less = dist < *old;
+		HalfLanes from = __builtin_convertvector(less, HalfLanes);
+
+		*old = (less & dist) | (~less & *old);
+		*via = (from & row) | (~from & *via);
+	}
 }
 
 /* Paths go on from row i to the records that it could take. */
 static void
 reach_records(Assign *a, uint32_t i)
 {
-	const int32_t *weight = weights(a, i);
-	int64_t base = a->row_dist[i] - a->row_price[i];
+	uint32_t n = a->work->ntarget[i] + a->ntaken[i];
 
-	bar(a, i, true);
-	for (uint32_t j = 0; j < a->n; j++)
+	for (uint32_t at = 0; at < n; at++)
 	{
-		int64_t dist = base + weight[j] - a->price[j];
+		a->kept_dist[at] = a->dist[barred(a, i, at)];
+		a->kept_via[at] = a->via[barred(a, i, at)];
+	}
+	shorten(a, i, weights(a, i), a->row_dist[i] - a->row_price[i]);
+	for (uint32_t at = 0; at < n; at++)
+	{
+		a->dist[barred(a, i, at)] = a->kept_dist[at];
+		a->via[barred(a, i, at)] = a->kept_via[at];
+	}
+}
 
-		if (dist < a->dist[j] && !a->done[j] && !a->barred[j])
+/* The nearest record: the first one of several. */
+LONG_VECTORS static int64_t
+nearest_record(const Assign *a, uint32_t *at)
+{
+	const int64_t *dist = a->dist;
+	Lanes least = (Lanes){0} + FAR;
+	Lanes other = least;
+	int64_t min = FAR;
+
+	/* (two, as neither has to wait for the other) */
+	for (size_t j = 0; j < a->work->padded; j += 2 * LANES)
+	{
+		Lanes one = *(const Lanes *) (dist + j);
+		Lanes two = *(const Lanes *) (dist + j + LANES);
+
+		least = ((one < least) & one) | (~(one < least) & least);
+		other = ((two < other) & two) | (~(two < other) & other);
+	}
+	least = ((other < least) & other) | (~(other < least) & least);
+	for (int l = 0; l < LANES; l++)
+		min = least[l] < min ? least[l] : min;
+	for (*at = 0; min < FAR && dist[*at] != min;)
+		++*at;
+	return min;
+}
+
+/* The nearest row, by its place among those that are reached. */
+static int64_t
+nearest_row(const Assign *a, uint32_t *at)
+{
+	int64_t least = FAR;
+
+	for (uint32_t r = 0; r < a->nreached; r++)
+	{
+		int64_t dist = a->row_dist[a->reached[r]];
+
+		if (dist < least || (dist == least && a->reached[r] < a->reached[*at]))
 		{
-			a->dist[j] = dist;
-			a->via[j] = i;
+			least = dist;
+			*at = r;
 		}
 	}
-	bar(a, i, false);
+	return least;
 }
 
 /* And from a full record to the rows that could leave it. */
@@ -116,9 +195,11 @@ reach_rows(Assign *a, uint32_t j)
 		if (a->row_done[i])
 			continue;
 		/* a pair that is taken may be better than its prices: never worse */
-		dist = a->dist[j] - (weights(a, i)[j] - a->row_price[i] - a->price[j]);
+		dist = a->end[j] - (weights(a, i)[j] - a->row_price[i] - a->price[j]);
 		if (dist < a->row_dist[i])
 		{
+			if (a->row_dist[i] == FAR)
+				a->reached[a->nreached++] = i;
 			a->row_dist[i] = dist;
 			a->row_via[i] = j;
 		}
@@ -148,51 +229,51 @@ augment(Assign *a, uint32_t s)
 	uint32_t end = FREEFORM_NONE;
 	int64_t total = 0;
 
+	for (size_t x = 0; x < a->work->padded; x++)
+	{
+		a->dist[x] = FAR;
+		a->asked[x] = x < a->n ? a->price[x] : CLOSED;
+	}
 	for (uint32_t x = 0; x < a->n; x++)
-		a->row_dist[x] = a->dist[x] = FAR;
+		a->row_dist[x] = FAR;
+	a->reached[0] = s;
+	a->nreached = 1;
 	memset(a->row_done, 0, a->n);
 	memset(a->done, 0, a->n);
 	a->row_dist[s] = 0;
 	a->row_via[s] = FREEFORM_NONE;
 	while (end == FREEFORM_NONE)
 	{
-		int64_t least = FAR;
 		uint32_t at = 0;
-		bool row = false;
+		uint32_t record;
+		int64_t of_row = nearest_row(a, &at);
+		int64_t of_record = nearest_record(a, &record);
 
 		if (kanon_stop(&a->work->pace, (uint64_t) a->n * 3))
 			return KANON_CANCELLED;
-		for (uint32_t x = 0; x < a->n; x++)
-			if (a->row_dist[x] < least && !a->row_done[x])
-			{
-				least = a->row_dist[x];
-				at = x;
-				row = true;
-			}
-		for (uint32_t x = 0; x < a->n; x++)
-			if (a->dist[x] < least && !a->done[x])
-			{
-				least = a->dist[x];
-				at = x;
-				row = false;
-			}
 		/* there always is one, but where a mutual round left a row over */
-		if (least == FAR)
+		if (of_row >= FAR && of_record >= FAR)
 			return a->work->space->symmetric ? KANON_NOT_FOUND : KANON_BROKEN;
-		if (row)
+		if (of_row <= of_record)
 		{
-			a->row_done[at] = 1;
-			reach_records(a, at);
+			uint32_t row = a->reached[at];
+
+			a->reached[at] = a->reached[--a->nreached];
+			a->row_done[row] = 1;
+			reach_records(a, row);
 		}
-		else if (a->nowner[at] < a->each)
+		else if (a->nowner[record] < a->each)
 		{
-			end = at;
-			total = least;
+			end = record;
+			total = of_record;
 		}
 		else
 		{
-			a->done[at] = 1;
-			reach_rows(a, at);
+			a->done[record] = 1;
+			a->end[record] = of_record;
+			a->dist[record] = FAR;
+			a->asked[record] = CLOSED;
+			reach_rows(a, record);
 		}
 	}
 	for (uint32_t x = 0; x < a->n; x++)
@@ -200,11 +281,11 @@ augment(Assign *a, uint32_t s)
 		if (a->row_done[x])
 			a->row_price[x] += total - a->row_dist[x];
 		if (a->done[x])
-			a->price[x] -= total - a->dist[x];
+			a->price[x] -= total - a->end[x];
 	}
 	for (uint32_t j = end;;)
 	{
-		uint32_t i = a->via[j];
+		uint32_t i = (uint32_t) a->via[j];
 		uint32_t before = a->row_via[i];
 
 		if (before != FREEFORM_NONE)
@@ -230,7 +311,6 @@ assign(Assign *a)
 	memset(a->nowner, 0, a->n * sizeof(*a->nowner));
 	memset(a->row_price, 0, a->n * sizeof(*a->row_price));
 	memset(a->price, 0, a->n * sizeof(*a->price));
-	memset(a->barred, 0, a->n);
 	for (uint32_t i = 0; i < a->n && a->matrix != NULL && status == KANON_OK; i++)
 	{
 		if (kanon_stop(&a->work->pace, (uint64_t) a->work->padded * (uint64_t) a->work->ncolumns / 4))
