@@ -180,7 +180,8 @@ column_fits(const Gate *gate, TupleDesc desc, int i)
 		   type_shape(found->atttypid) == gate->shapes[i];
 }
 
-bool
+/* Are the columns those that were resolved: their number, and the type, typmod and collation of each? */
+static bool
 gate_fits(const Gate *gate, TupleDesc desc)
 {
 	bool fits = desc->natts == gate->desc->natts;

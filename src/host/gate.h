@@ -62,9 +62,6 @@ extern void gate_computed(Gate *gate, const char *name, Oid type);
  */
 extern uint32 type_shape(Oid type);
 
-/* Are the columns those that were resolved: their number, and the type, typmod and collation of each? */
-extern bool gate_fits(const Gate *gate, TupleDesc desc);
-
 /*
  * Queries that are under way, but for what kanon itself does with their rows: while
  * there are some, functions of others may run.

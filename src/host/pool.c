@@ -199,7 +199,7 @@ call_workers(Pool *pool)
 			SetLatch(pool->shared->worker[i]);
 }
 
-void
+static void
 pool_start(Pool *pool)
 {
 	Border *border = pool->border;
@@ -221,7 +221,11 @@ is_broken(const Pool *pool)
 	return false;
 }
 
-bool
+/*
+ * False: the statement is to end, or a worker is gone; border_check of KANON_CANCELLED
+ * raises which.  (Nothing is raised here: the core may be waiting.)
+ */
+static bool
 pool_wait(Pool *pool)
 {
 	pg_atomic_uint32 *busy = &pool->shared->busy;

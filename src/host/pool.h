@@ -45,14 +45,6 @@ extern Pool *pool_create(const PoolWork *work, Oid caller, Border *border, Size 
 extern void *pool_block(const Pool *pool);
 extern int pool_workers(const Pool *pool);
 
-extern void pool_start(Pool *pool);
-
-/*
- * False: the statement is to end, or a worker is gone; border_check of KANON_CANCELLED
- * raises which.  (Nothing is raised here: the core may be waiting.)
- */
-extern bool pool_wait(Pool *pool);
-
 /* A round in which the caller does its share with a state of its own; raises what ends it. */
 extern void pool_round(Pool *pool, void *state);
 

@@ -173,6 +173,21 @@ typedef struct Standing
 	MemoryContext context;
 } Standing;
 
+static Release *
+release_copy(const Release *release)
+{
+	Release *copy = palloc(sizeof(Release));
+
+	*copy = *release;
+	copy->error = release->error != NULL ? pstrdup(release->error) : NULL;
+	copy->message = release->message != NULL ? pstrdup(release->message) : NULL;
+	copy->detail = release->detail != NULL ? pstrdup(release->detail) : NULL;
+	copy->hint = release->hint != NULL ? pstrdup(release->hint) : NULL;
+	copy->others = list_copy(release->others);
+	copy->digest = release->digest != NULL ? DatumGetByteaPCopy(PointerGetDatum(release->digest)) : NULL;
+	return copy;
+}
+
 static void
 add_standing(const Release *release, void *arg)
 {
@@ -196,21 +211,6 @@ releases(const KanonPublication *publication, int64 *last)
 	if (last != NULL)
 		*last = standing.last;
 	return standing.list;
-}
-
-Release *
-release_copy(const Release *release)
-{
-	Release *copy = palloc(sizeof(Release));
-
-	*copy = *release;
-	copy->error = release->error != NULL ? pstrdup(release->error) : NULL;
-	copy->message = release->message != NULL ? pstrdup(release->message) : NULL;
-	copy->detail = release->detail != NULL ? pstrdup(release->detail) : NULL;
-	copy->hint = release->hint != NULL ? pstrdup(release->hint) : NULL;
-	copy->others = list_copy(release->others);
-	copy->digest = release->digest != NULL ? DatumGetByteaPCopy(PointerGetDatum(release->digest)) : NULL;
-	return copy;
 }
 
 TimestampTz

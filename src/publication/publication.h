@@ -141,7 +141,6 @@ extern void publication_store_made(KanonPublication *publication);
 /* Each line of the history, in no order; what `visit` gets is gone when it returns. */
 extern void releases_visit(const KanonPublication *publication,
 						   void (*visit)(const Release *release, void *arg), void *arg);
-extern Release *release_copy(const Release *release);
 
 /* The current and the kept ones by number, ascending; *last (or NULL) is the greatest number of any. */
 extern List *releases(const KanonPublication *publication, int64 *last);

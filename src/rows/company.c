@@ -158,14 +158,6 @@ company_meet_key(Company *company, uint32 type, const RowMark *mark)
 	return company->by_key != NULL ? meet(company, true, type, mark->key) : NULL;
 }
 
-bool
-company_knows(const Company *company, uint32 type)
-{
-	Size first = find_first(company, false, type, 0);
-
-	return first < company->n && company->rows[first].type == type;
-}
-
 uint64
 company_draw(const Company *company, const RowMark *mark)
 {

@@ -327,9 +327,6 @@ extern void company_begin(Company *company);
 extern RowBefore *company_meet_row(Company *company, uint32 type, const RowMark *mark);
 extern RowBefore *company_meet_key(Company *company, uint32 type, const RowMark *mark);
 
-/* Are rows of the type known? */
-extern bool company_knows(const Company *company, uint32 type);
-
 /* By which a row that was not there is drawn: of nobody else's row it says anything. */
 extern uint64 company_draw(const Company *company, const RowMark *mark);
 

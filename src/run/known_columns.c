@@ -6,7 +6,8 @@
 
 #include "utils/builtins.h"
 
-KanonMissing
+/* Words of `missing`. */
+static KanonMissing
 missing_parse(const char *missing)
 {
 	static const char *const words[] = {"value", "any", "aside"};

@@ -249,9 +249,6 @@ extern void look_for_changes(Run *run);
 extern KanonKnown known_columns_parse(const Source *source, int known_columns, int64 k,
 									  ArrayType *combinations, const char *missing);
 
-/* Words of `missing`. */
-extern KanonMissing missing_parse(const char *missing);
-
 /* ---- identifiers.c: may the columns be published as they are? ---- */
 
 /*

@@ -250,7 +250,8 @@ note_persons(const Run *run)
 		persons));
 }
 
-void
+/* Puts the rows of the release with their key beside the target. */
+static void
 successive_stage(Run *run)
 {
 	if (run->problem.freeform != NULL)

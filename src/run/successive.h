@@ -19,9 +19,6 @@
  */
 extern void successive_count_persons(Run *run);
 
-/* Puts the rows of the release with their key beside the target. */
-extern void successive_stage(Run *run);
-
 /* The same, and nobody's history is that of too few; false: others are held back now, and what was made is gone. */
 extern bool successive_protect(Run *run);
 

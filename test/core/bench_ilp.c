@@ -31,18 +31,7 @@ now(void *arg)
 	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
 }
 
-static double trace_start;
 static Host host;
-
-static void
-trace(int depth, const IlpModel *model, double cost, double bound, double cutoff)
-{
-	if (model->start[model->nf] < 200)
-		return;
-	fprintf(stderr, "%8.2f s  %s %d: %u types, %u instances, %zu pairs, cost %g, bound %.2f, cutoff %g\n",
-			now(NULL) - trace_start, depth < 0 ? "glpk" : "depth", depth, model->m, model->nf,
-			model->start[model->nf], cost, bound, cutoff);
-}
 
 static const int cmc_columns[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 static const int adult2_columns[] = {0, 1, 3, 5, 6, 8, 9, 13, 14};
@@ -218,11 +207,8 @@ main(int argc, char **argv)
 		problem->effort = effort;
 		problem->seed = seed;
 		host.peak = host.live;
-		trace_start = now(NULL);
-		if (values == 0 && strcmp(argv[a + 2], "ilp") == 0)
-			status = ilp_solve_limited(problem, NULL, &release, &report, 0, verbose ? trace : NULL);
-		else if (values == 0 && strcmp(argv[a + 2], "improve") == 0)
-			status = improve_traced(problem, NULL, &release, &report, verbose ? trace : NULL);
+		if (values == 0 && strcmp(argv[a + 2], "improve") == 0)
+			status = improve_from(problem, NULL, &release, &report);
 		else if (method != NULL)
 			status = method->solve(problem, &release, &report);
 		else

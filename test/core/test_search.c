@@ -306,7 +306,7 @@ best_is_exact(void **state)
 		assert_int_equal(kanon_solve_best(problem, &release, &best), KANON_OK);
 		kanon_release_free(problem, &release);
 		assert_true(best.proven);
-		assert_int_equal(improve_traced(problem, NULL, &release, &alone, NULL), KANON_OK);
+		assert_int_equal(improve_from(problem, NULL, &release, &alone), KANON_OK);
 		kanon_release_free(problem, &release);
 		unproven += !alone.proven;
 		assert_int_equal(host.blocks, 0);
@@ -355,13 +355,13 @@ starts_prepared(void **state)
 						 KANON_OK);
 		assert_true(start.instances.steps > 0);
 		assert_int_equal(ilp_greedy(problem, &start.instances, NULL, &start.greedy, &report), KANON_OK);
-		assert_int_equal(improve_traced(problem, NULL, &alone, &report, NULL), KANON_OK);
-		assert_int_equal(improve_traced(problem, &start, &prepared, &again, NULL), KANON_OK);
+		assert_int_equal(improve_from(problem, NULL, &alone, &report), KANON_OK);
+		assert_int_equal(improve_from(problem, &start, &prepared, &again), KANON_OK);
 		same_result(&alone, &report, &prepared, &again);
 		kanon_release_free(problem, &alone);
 		kanon_release_free(problem, &prepared);
-		assert_int_equal(ilp_solve_limited(problem, NULL, &alone, &report, 0, NULL), KANON_OK);
-		assert_int_equal(ilp_solve_limited(problem, &start, &prepared, &again, 0, NULL), KANON_OK);
+		assert_int_equal(ilp_solve_limited(problem, NULL, &alone, &report, 0), KANON_OK);
+		assert_int_equal(ilp_solve_limited(problem, &start, &prepared, &again, 0), KANON_OK);
 		same_result(&alone, &report, &prepared, &again);
 		kanon_release_free(problem, &alone);
 		kanon_release_free(problem, &prepared);

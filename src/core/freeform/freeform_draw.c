@@ -34,7 +34,7 @@ next(FreeformRandom *random)
 	return kanon_random_split(&random->state);
 }
 
-uint32_t
+static uint32_t
 freeform_below(FreeformRandom *random, uint32_t bound)
 {
 	/* the rest of 2^32 that would favour small numbers is thrown away */

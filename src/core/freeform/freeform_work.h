@@ -464,10 +464,7 @@ extern KanonStatus freeform_concealment(FreeformWork *work, KanonFreeformGraph *
 /* freeform_mip.c: likewise; all records have k matches */
 extern KanonStatus freeform_mip(FreeformWork *work, KanonFreeformGraph *graph);
 
-/* freeform_draw.c */
-extern uint32_t freeform_below(FreeformRandom *random, uint32_t bound);
-
-/* Some assignment among the matches so far, all rows having as many: record[n]. */
+/* freeform_draw.c: some assignment among the matches so far, all rows having as many: record[n]. */
 extern KanonStatus freeform_matching(FreeformWork *work, FreeformRandom *random, uint32_t *record);
 
 /* Fills graph->given. */

@@ -288,7 +288,7 @@ kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 /* ---- rules ---- */
 
 /* So many rows of so many: is the chance within the bounds? */
-bool
+static bool
 presence_within(const KanonPopulation *population, int64_t rows, int64_t of)
 {
 	return (double) rows <= population->most * (double) of * (1 + 1e-12) &&
@@ -296,7 +296,7 @@ presence_within(const KanonPopulation *population, int64_t rows, int64_t of)
 }
 
 /* Is the chance within the bounds, of so many rows of a class that a share matches? */
-bool
+static bool
 presence_is_likely(const KanonPopulation *population, int64_t table, int64_t rows, double match)
 {
 	return kanon_presence_likelihood(rows, population->total - table, match, population->least,

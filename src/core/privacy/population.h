@@ -189,12 +189,6 @@ extern void presence_found_type(KanonPresence *presence, int p, uint32_t group, 
 /* Counts the persons of n pairs: each once in a group. */
 extern KanonStatus presence_count_persons(KanonPresence *presence, int p, size_t n);
 
-/* So many rows of so many: is the chance within the bounds? */
-extern bool presence_within(const KanonPopulation *population, int64_t rows, int64_t of);
-
-/* Is it with enough confidence, of so many rows of a class that a share matches?  table: the rows of the table. */
-extern bool presence_is_likely(const KanonPopulation *population, int64_t table, int64_t rows, double match);
-
 /*
  * population_boxes.c: counts for the classes of Mondrian's release, whose groups they are: each shows values, ranges,
  * sets or nodes, and no row may match two.  *class_ is one that overlaps another, or that lacks a row of the

@@ -340,7 +340,8 @@ fill_or_merge(Fill *f, bool whole)
 	return KANON_OK;
 }
 
-bool
+/* Are they filled up when the release is finished, rather than where the rest of it is made? */
+static bool
 kanon_fills(const KanonProblem *problem)
 {
 	return problem->residual == KANON_RESIDUAL_FILL && !kanon_by_types(problem) && problem->freeform == NULL;

@@ -33,9 +33,6 @@ extern KanonPattern kanon_cover(const KanonCover *cover, KanonPattern columns, d
 
 /* ---- fill.c: the fully suppressed rows are none, or k of them ---- */
 
-/* Are they filled up when the release is finished, rather than where the rest of it is made? */
-extern bool kanon_fills(const KanonProblem *problem);
-
 /*
  * For KANON_RESIDUAL_FILL without rules beyond k (release.h mends where there are some): a release of which
  * fewer than k rows are fully suppressed gets k, or none.  *filled: it was changed.  whole: by all rows of a class alone, so that
@@ -290,9 +287,6 @@ typedef struct Repair
 	bool cancelled;
 	bool hurried; /* time was up before all were mended */
 } Repair;
-
-/* Do the rows of a, and of b unless that is KANON_NO_CLUSTER, keep the rules of a class? */
-extern bool repair_keeps(Repair *r, uint32_t a, uint32_t b);
 
 /* The cells of two clusters as one; false: a row of it would lose `limit` or more. */
 extern bool repair_unite(const Repair *r, uint32_t a, uint32_t b, double limit, KanonHull *hull);

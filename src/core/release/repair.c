@@ -39,7 +39,7 @@ rules_failed(const KanonProblem *problem)
 /* ---- clusters ---- */
 
 /* Do the rows of a, and of b unless that is nobody, keep the rules of a class? */
-bool
+static bool
 repair_keeps(Repair *r, uint32_t a, uint32_t b)
 {
 	size_t n = held_list(&r->held, a, r->types, r->counts, 0);

@@ -200,9 +200,6 @@ extern KanonStatus cut_build(Cut *cut);
 /* Its cost from the classes: moves take off what they save, so that what is left of nothing may be a hair beside it. */
 extern void cut_add_up(Cut *cut);
 
-/* May a class be one, populations aside? */
-extern bool cut_class_allowed(const Cut *cut, const CutClass *class);
-
 /* Counts the populations; *keeps: do all classes keep the rules about them? */
 extern KanonStatus cut_present(Cut *cut, bool *keeps);
 

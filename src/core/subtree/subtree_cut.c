@@ -303,7 +303,8 @@ cut_pattern(const Cut *cut, size_t class_)
 
 /* ---- rules ---- */
 
-bool
+/* May a class be one, populations aside? */
+static bool
 cut_class_allowed(const Cut *cut, const CutClass *class)
 {
 	return kanon_class_allowed(cut->problem, cut->member + class->start, NULL, class->n, class->rows);

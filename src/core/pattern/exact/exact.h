@@ -196,8 +196,6 @@ extern KanonStatus groups_program(Groups *g);
 
 /* ---- ilp.c: solutions of least cost, with a proof ---- */
 
-typedef void (*IlpTrace)(int depth, const IlpModel *model, double cost, double bound, double cutoff);
-
 typedef struct IlpPlan
 {
 	KanonPace *pace;
@@ -208,7 +206,6 @@ typedef struct IlpPlan
 	int64_t max_nodes; /* of branch and bound; 0: any number */
 	int64_t nodes;     /* out: done */
 	int64_t solves;    /* out: calls of GLPK */
-	IlpTrace trace;    /* tells a benchmark what goes on; may be NULL */
 } IlpPlan;
 
 typedef struct IlpAnswer
@@ -225,10 +222,9 @@ typedef struct IlpAnswer
  */
 extern KanonStatus ilp_solve(IlpModel *model, double cutoff, IlpPlan *plan, IlpAnswer *answer);
 
-/* ilp.c: kanon_solve_ilp with at most max_nodes nodes (0: any), a start (or NULL) and a trace. */
+/* ilp.c: kanon_solve_ilp with at most max_nodes nodes (0: any) and a start (or NULL). */
 extern KanonStatus ilp_solve_limited(const KanonProblem *problem, const IlpStart *start,
-									 KanonRelease *release, KanonReport *report, int64_t max_nodes,
-									 IlpTrace trace);
+									 KanonRelease *release, KanonReport *report, int64_t max_nodes);
 
 /*
  * ilp_privacy.c: what costs less than *best under privacy rules that are linear takes its place; *bound is raised,
@@ -310,9 +306,6 @@ typedef struct IlpPrivacy
  * no_memory, cancelled or too many entries: it is not complete.
  */
 extern void ilp_privacy_build(IlpPrivacy *model);
-
-/* Pair p's row type; the last ntypes pairs are what is fully suppressed. */
-extern uint32_t ilp_privacy_type(const IlpPrivacy *model, size_t p);
 
 #endif /* HAVE_GLPK */
 

@@ -252,7 +252,7 @@ solve_exact(Exact *e)
 
 KanonStatus
 ilp_solve_limited(const KanonProblem *problem, const IlpStart *start, KanonRelease *release,
-				  KanonReport *report, int64_t max_nodes, IlpTrace trace)
+				  KanonReport *report, int64_t max_nodes)
 {
 	Exact e = {.problem = problem, .start = start, .report = report, .bound = -INFINITY};
 	double begin = problem->env->now(problem->env->arg);
@@ -270,8 +270,7 @@ ilp_solve_limited(const KanonProblem *problem, const IlpStart *start, KanonRelea
 					   .seed = problem->seed,
 					   .effort = 1,
 					   .gap = problem->gap,
-					   .max_nodes = max_nodes,
-					   .trace = trace};
+					   .max_nodes = max_nodes};
 	status = solve_exact(&e);
 	if (status == KANON_OK)
 		status = ilp_conclude(problem, &e.instances, &e.result, e.bound, release, report);
@@ -290,5 +289,5 @@ kanon_solve_ilp(const KanonProblem *problem, KanonRelease *release, KanonReport 
 	if (kanon_by_types(problem))
 		return ruled_solve(problem, kanon_solve_ilp, RULED_STRICT | RULED_SEARCH | RULED_EXACT, release,
 						   report);
-	return ilp_solve_limited(problem, NULL, release, report, 0, NULL);
+	return ilp_solve_limited(problem, NULL, release, report, 0);
 }

@@ -356,7 +356,8 @@ whole_anyway(const KanonProblem *problem)
 		   rules[0].joined == 0;
 }
 
-uint32_t
+/* Pair p's row type; the last ntypes pairs are what is fully suppressed. */
+static uint32_t
 ilp_privacy_type(const IlpPrivacy *model, size_t p)
 {
 	size_t pairs = model->instances->start[model->instances->n];

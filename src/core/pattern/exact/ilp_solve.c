@@ -306,8 +306,6 @@ search_and_price(const IlpModel *model, double cutoff, double *target, IlpPlan *
 	answer->bound = fmax(answer->bound, fmin(answer->cost, ilp_round_up(model, prices->bound)));
 	if (answer->bound <= *target)
 		status = search(model, work, prices->g, target, plan, (uint64_t) depth + 100, answer);
-	if (plan->trace != NULL)
-		plan->trace(depth, model, answer->cost, prices->bound, cutoff);
 	return status;
 }
 
@@ -431,11 +429,7 @@ solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth, IlpAnswer *
 			 (prices.g != NULL && (double) model->start[model->nf] < SHRINK * (double) before))
 		status = solve_parts(model, target, plan, depth, &fixed, answer);
 	else
-	{
-		if (plan->trace != NULL)
-			plan->trace(-1, model, answer->cost, answer->bound, target);
 		status = solve_glpk(model, target, plan, &fixed, answer);
-	}
 	plan->pace->from = from;
 	plan->pace->span = span;
 	ilp_prices_free(env, &prices);

@@ -319,9 +319,6 @@ extern uint32_t *greedy_found(GreedySearch *search, const GreedyState *state, ui
 /* Some work was done: true if the search is to end, and status says why. */
 extern bool greedy_enough(GreedySearch *search, uint64_t work);
 
-/* Searches a group, with at least k rows, given as a list of types. */
-extern void greedy_search_list(GreedySearch *search, uint32_t *types, uint32_t n, GreedyState state);
-
 /* greedy_refine.c */
 
 /* Is refinement the better way for this group? */

@@ -268,6 +268,8 @@ order_types(GreedySearch *search, uint32_t *types, uint32_t n, const uint32_t *c
 	memcpy(types, search->spare, n * sizeof(uint32_t));
 }
 
+static void greedy_search_list(GreedySearch *search, uint32_t *types, uint32_t n, GreedyState state);
+
 /*
  * Splits a group by eight bits of column c's codes, those from `shift` on, and
  * then by the lower ones; searches the groups of at least k rows.
@@ -322,7 +324,8 @@ split_types(GreedySearch *search, uint32_t *types, uint32_t n, int c, int shift,
 	}
 }
 
-void
+/* Searches a group, with at least k rows, given as a list of types. */
+static void
 greedy_search_list(GreedySearch *search, uint32_t *types, uint32_t n, GreedyState state)
 {
 	search->nodes++;

@@ -43,7 +43,7 @@ improve_on(const KanonProblem *problem, const IlpStart *start, bool have, KanonR
 {
 	KanonRelease other;
 	KanonReport other_report;
-	KanonStatus status = improve_traced(problem, start, &other, &other_report, NULL);
+	KanonStatus status = improve_from(problem, start, &other, &other_report);
 	const KanonInstances *grid = &start->instances;
 	double mine;
 	double bound;
@@ -115,8 +115,8 @@ solve(const KanonProblem *problem, size_t pairs, double nodes, bool match, Kanon
 	{
 		part.time_limit = problem->time_limit / 2;
 		if (start.instances.start != NULL)
-			status = ilp_solve_limited(&part, &start, release, report,
-									   (int64_t) fmax(1, nodes * problem->effort), NULL);
+			status =
+				ilp_solve_limited(&part, &start, release, report, (int64_t) fmax(1, nodes * problem->effort));
 		else
 			status = groups_solve_limited(&part, &start, (uint64_t) MATCHED_WORK, release, report);
 		exact = status == KANON_OK;

@@ -74,7 +74,6 @@ typedef struct Improve
 	double cost;   /* of the model's best solution */
 	double bound;
 	IlpBox box; /* prices stay in it; empty: anywhere */
-	IlpTrace trace;
 } Improve;
 
 /*
@@ -238,8 +237,6 @@ search(Improve *v, const IlpList *in_use, int round, double effort)
 					(size_t) (per_class * classes) + (problem->k < 50 && rows < LARGE ? 600 : 1000), &part);
 	if (status != KANON_OK)
 		return status;
-	if (v->trace != NULL)
-		v->trace(1, &part, v->cost, v->bound, 0);
 	kanon_pace_phase(&v->pace, "search");
 	g = kanon_alloc(env, part.nf, sizeof(*g));
 	status = g == NULL ? KANON_NO_MEMORY : KANON_OK;
@@ -331,12 +328,8 @@ finish_exactly(Improve *v)
 	IlpAnswer answer = {0};
 	IlpModel copy;
 	IlpList fixed = {0};
-	IlpPlan plan = {.pace = &v->pace,
-					.report = v->report,
-					.seed = v->problem->seed,
-					.effort = 1,
-					.gap = v->problem->gap,
-					.trace = v->trace};
+	IlpPlan plan = {
+		.pace = &v->pace, .report = v->report, .seed = v->problem->seed, .effort = 1, .gap = v->problem->gap};
 	double target = ilp_cutoff(&v->model, v->cost);
 	size_t pairs;
 	double guess = choose_guess(v, target, &pairs);
@@ -413,8 +406,6 @@ tell(Improve *v)
 	v->pace.bound = unit * v->bound;
 	v->pace.bounded = v->bound > -INFINITY && v->pace.cost < INFINITY;
 	kanon_pace_phase(&v->pace, v->pace.phase);
-	if (v->trace != NULL)
-		v->trace(0, &v->model, v->cost, v->bound, 0);
 }
 
 /*
@@ -581,10 +572,9 @@ first_bound(const KanonProblem *problem, const KanonInstances *grid)
 }
 
 KanonStatus
-improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease *release, KanonReport *report,
-			   IlpTrace trace)
+improve_from(const KanonProblem *problem, const IlpStart *start, KanonRelease *release, KanonReport *report)
 {
-	Improve v = {.problem = problem, .start = start, .report = report, .cost = INFINITY, .trace = trace};
+	Improve v = {.problem = problem, .start = start, .report = report, .cost = INFINITY};
 	KanonEnv *env = problem->env;
 	double begin = env->now(env->arg);
 	KanonStatus status;

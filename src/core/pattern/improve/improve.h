@@ -7,9 +7,9 @@
 #include "pattern/exact/exact.h"
 #include "pattern/program/bound.h"
 
-/* kanon_solve_improve without the exact method before it, with a start (or NULL) and a trace. */
-extern KanonStatus improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease *release,
-								  KanonReport *report, IlpTrace trace);
+/* kanon_solve_improve without the exact method before it, with a start (or NULL). */
+extern KanonStatus improve_from(const KanonProblem *problem, const IlpStart *start, KanonRelease *release,
+								KanonReport *report);
 
 /* The results of improve_priced. */
 typedef struct PricedInto

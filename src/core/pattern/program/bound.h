@@ -165,9 +165,6 @@ typedef struct IlpClasses
 	int64_t *need;
 } IlpClasses;
 
-extern KanonStatus kanon_flow_assign(KanonEnv *env, const IlpClasses *classes, double *cost,
-									 KanonFlow **flows, size_t *nflows, KanonPace *pace);
-
 /*
  * The cheapest assignment to the classes open (all of which it fills); flows
  * count classes in that order, then each type's fallback.

@@ -181,7 +181,7 @@ flow_augment(Flow *w, uint32_t d)
 	return KANON_OK;
 }
 
-KanonStatus
+static KanonStatus
 kanon_flow_assign(KanonEnv *env, const IlpClasses *classes, double *cost, KanonFlow **flows, size_t *nflows,
 				  KanonPace *pace)
 {
