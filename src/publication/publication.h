@@ -304,10 +304,10 @@ extern int64 release_rows(const KanonPublication *publication, Oid release, int6
 
 /*
  * The fewest persons (without keys: rows of a class) that joined, left, moved or changed alike since; 0: nobody
- * did, or it cannot be told.
+ * did, or it cannot be told.  Without count it checks what it would compare, and gives 0.
  */
 extern int64 release_difference(const KanonPublication *publication, const Release *before,
-								const Release *release);
+								const Release *release, bool count);
 
 /* ---- view.c: what readers see ---- */
 

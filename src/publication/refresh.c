@@ -338,7 +338,8 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 	check_release(publication, release, run);
 	before = release_current(releases);
 	limits_check(run, release, before);
-	release->difference = before != NULL ? release_difference(publication, before, release) : 0;
+	/* (a rehearsal tells nobody how many persons differ) */
+	release->difference = before != NULL ? release_difference(publication, before, release, may_keep) : 0;
 	run_end(run);
 	if (request.series.histories != NULL)
 		UnregisterSnapshot(request.series.histories->snapshot);

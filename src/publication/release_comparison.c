@@ -314,7 +314,8 @@ has_names(const KanonPublication *publication, Oid release)
 }
 
 int64
-release_difference(const KanonPublication *publication, const Release *before, const Release *release)
+release_difference(const KanonPublication *publication, const Release *before, const Release *release,
+				   bool count)
 {
 	bool keyed = OidIsValid(before->persons) && OidIsValid(release->persons);
 	int nest;
@@ -325,6 +326,8 @@ release_difference(const KanonPublication *publication, const Release *before, c
 		check_keys(before->persons, "key", release->persons);
 	else if (!OidIsValid(before->relation) || citus_kind(before->relation) != TABLE_LOCAL ||
 			 citus_kind(release->relation) != TABLE_LOCAL || !has_names(publication, before->relation))
+		return 0;
+	if (!count)
 		return 0;
 	nest = plain_text_begin();
 	(void) blind_plans_begin(); /* until the same end */
