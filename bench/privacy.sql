@@ -64,6 +64,8 @@ CREATE FUNCTION common_call(rules text) RETURNS text LANGUAGE sql AS $$
         '{' || string_agg(quote_ident(attname), ',' ORDER BY attnum) || '}', '{salary-class}', json_object_agg(attname, quote_ident('common_' || attname)), rules)
     FROM pg_attribute WHERE attrelid = 'common'::regclass AND attnum BETWEEN 1 AND 8 $$;
 CALL compare('privacy', 'Adult by levels, l = 2 / k alone', common_call($$, privacy => ARRAY[kanon_distinct_l('salary-class', 2)]$$), common_call(''), 3, NULL);
+CALL compare('privacy', 'Adult by levels, t = 0.2 / k alone', common_call($$, privacy => ARRAY[kanon_t_closeness('salary-class', 0.2, 'equal')]$$), common_call(''), 3, 1.5);
+CALL compare('privacy', 'Adult by levels, alpha 0.5 of one value / k alone', common_call($$, privacy => ARRAY[kanon_alpha('salary-class', 0.5, '{>50K}')]$$), common_call(''), 3, 1.5);
 CALL loses('Adult by levels, l = 2: gcp', 'gcp', common_call($$, privacy => ARRAY[kanon_distinct_l('salary-class', 2)]$$), NULL, 0.150, 0.135);
 \endif
 
