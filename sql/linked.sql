@@ -191,7 +191,7 @@ SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["b
 SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.orders', jsonb '{"quasi_identifiers": ["city"], "foreign_key": "orders_customer_id_fkey", "max_rows": 0}'));
 SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.orders', jsonb '{"quasi_identifiers": ["customer_id"], "foreign_key": "orders_customer_id_fkey"}'));
 SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.orders', jsonb '{"quasi_identifiers": ["city"], "keep": ["referrer_id"], "foreign_key": "orders_customer_id_fkey"}'));
-SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.orders', jsonb '{"quasi_identifiers": ["city"], "privacy": [], "foreign_key": "orders_customer_id_fkey"}'));
+SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.orders', jsonb '{"quasi_identifiers": ["city"], "method": "greedy", "foreign_key": "orders_customer_id_fkey"}'));
 SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.lines', jsonb '{"quasi_identifiers": ["product_id"]}'));
 SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.country', jsonb '{"quasi_identifiers": ["name"]}'));
 SELECT bad(jsonb_build_object('shop.customers', jsonb '{"quasi_identifiers": ["birth"]}', 'shop.country', jsonb '{}'));
@@ -306,3 +306,101 @@ WHERE u.target = 'stay.paid';
 SELECT d -> 'run' ->> 'k' AS k, d ->> 'check' AS "check", d -> 'frontier' ->> 'says' AS other_ks, (SELECT string_agg(o ->> 'option' || ' ' || (o ->> 'value'), ', ') FROM jsonb_array_elements(d -> 'options') o
     WHERE o ->> 'option' IN ('k', 'known_rows', 'subject', 'class_size')) AS parameters
 FROM kanon_usefulness u, kanon_report_data(u.run, frontier => '{2,5}') d WHERE u.target LIKE 'stay.%' ORDER BY 4;
+-- the release as a whole: a run of its own, and one page for all tables
+SELECT run, release_run = max(release_run) OVER () AS one, release_run > run AS later FROM kanon_linked('shop.payee', '{"shop.payee": {"quasi_identifiers": ["birth"], "keep": ["born"], "target": "whole_p"},
+  "shop.bill": {"quasi_identifiers": ["sent", "land"], "target": "whole_b"}, "shop.land": {"keep": ["name"], "target": "whole_l"}}', 'stay', 4) \g /dev/null
+SELECT max(run) AS whole FROM kanon_usefulness \gset
+SELECT source, target, model, method, k, row_count, gcp BETWEEN 0 AND 1 AS gcp, note, tables - 'tables' - 'gcp' AS counted, (SELECT jsonb_agg(t - 'gcp' - 'suppressed' - 'run') FROM jsonb_array_elements(tables -> 'tables') t) AS tables
+FROM kanon_usefulness WHERE run = :whole;
+SELECT tables -> 'tables' -> 0 -> 'run' = to_jsonb(run - 2) AND tables -> 'tables' -> 2 -> 'run' IS NULL AS numbered FROM kanon_usefulness WHERE run = :whole;
+SELECT note FROM kanon_equivalence_classes WHERE run = :whole;
+SELECT s ->> 'about' AS about, regexp_replace(s ->> 'says', '^On .* UTC', 'On …') AS says FROM jsonb_array_elements(kanon_report_data(:whole, read_target => true, compare => true, frontier => '{2}') -> 'statements') s;
+SELECT v ->> 'verdict' AS verdict, v ->> 'says' AS says FROM jsonb_array_elements(kanon_report_data(:whole) -> 'verdicts') v;
+SELECT kanon_report_data(:whole) ->> 'check' AS again \gset
+:again
+SELECT kanon_report_data(:whole, read_target => true) -> 'not_read' AS not_read, kanon_report_data(:whole) #> '{linked,lines}' AS lines;
+SELECT p ~ '<h2>stay.whole_b</h2>' AS rows, p ~ '<h2>stay.whole_p</h2>' AS persons, p ~ '<h2>stay.whole_l</h2>' AS lookup, p ~ '<svg class=.schema' AS picture, p ~ 'SHA-256 of the rows' AS checksums FROM kanon_report(:whole, read_target => true) p;
+-- the worst of any table stands first: one that was changed since
+DELETE FROM stay.whole_b WHERE id = (SELECT min(id) FROM stay.whole_b);
+SELECT p ~ 'stay.whole_b: The table has been changed since it was published: it has another number of rows' AS told FROM kanon_report(:whole, read_target => true) p;
+-- nothing is written: by the name of a schema or without one
+SELECT count(*) AS before FROM pg_class \gset
+SELECT table_name, target, published, run, release_run FROM kanon_linked('shop.payee', '{"shop.payee": {"quasi_identifiers": ["birth"]}, "shop.bill": {"quasi_identifiers": ["sent"]}}', NULL, 4, dry_run => true);
+SELECT table_name, target, published, run, release_run FROM kanon_linked('shop.payee', '{"shop.payee": {"quasi_identifiers": ["birth"]}, "shop.bill": {"quasi_identifiers": ["sent"]}}', 'one', 4, dry_run => true);
+SELECT count(*) = :before AS nothing, (SELECT max(run) = :whole FROM kanon_usefulness) AS no_run FROM pg_class;
+SELECT published FROM kanon_linked('shop.payee', '{"shop.payee": {"quasi_identifiers": ["birth"]}}', NULL, 4);
+-- several ks, and rows that somebody knows; of a table that is not linked, too
+SELECT k, known_rows, table_name, class_size, published, loss BETWEEN 0 AND 2 AS loss FROM kanon_linked_frontier('shop.payee', '{"shop.payee": {"quasi_identifiers": ["birth"], "class_size": "auto"},
+  "shop.bill": {"quasi_identifiers": ["sent", "land"]}, "shop.land": {"keep": ["name"]}}', '{4,10,41}', '{1,2,all}');
+SELECT k, table_name, class_size, published FROM kanon_linked_frontier('shop.payee', '{"shop.payee": {"quasi_identifiers": ["birth"]}, "shop.bill": {"quasi_identifiers": ["land"], "linked": false}}', '{4}');
+-- as the release itself
+SELECT f.published = l.published AND f.loss = l.gcp AS same
+FROM kanon_linked_frontier('shop.payee', '{"shop.payee": {"quasi_identifiers": ["birth"]}, "shop.bill": {"quasi_identifiers": ["sent"]}}', '{4}', '{2}') f
+JOIN kanon_linked('shop.payee', '{"shop.payee": {"quasi_identifiers": ["birth"]}, "shop.bill": {"quasi_identifiers": ["sent"]}}', NULL, 4, '2', dry_run => true) l USING (table_name);
+SELECT FROM kanon_linked_frontier('shop.payee', '{"shop.payee": {"quasi_identifiers": ["birth"]}}', '{1}');
+SELECT FROM kanon_linked_frontier('shop.payee', '{"shop.payee": {"quasi_identifiers": ["birth"]}}', '{5}', '{}');
+SELECT FROM kanon_linked_frontier('shop.payee', '{"shop.payee": {"quasi_identifiers": ["birth"]}}', '{5}', '{1,five}');
+SELECT FROM kanon_linked_frontier('shop.payee', '{"shop.payee": {"quasi_identifiers": ["nothing"]}}', '{5}');
+SELECT count(*) = :before AS nothing FROM pg_class;
+-- all tables share one budget: each alone has enough
+CREATE TABLE shop.many (id int PRIMARY KEY, birth int);
+CREATE TABLE shop.much (id int PRIMARY KEY, who int REFERENCES shop.many, sent int);
+CREATE TABLE shop.more (id int PRIMARY KEY, who int REFERENCES shop.many, sent int);
+INSERT INTO shop.many SELECT i, i % 300 FROM generate_series(1, 6000) AS i;
+INSERT INTO shop.much SELECT i, 1 + i % 6000, i % 7 FROM generate_series(1, 18000) AS i;
+INSERT INTO shop.more SELECT * FROM shop.much;
+SELECT FROM kanon_linked('shop.many', '{"shop.many": {"quasi_identifiers": ["birth"]}, "shop.much": {"quasi_identifiers": ["sent"]}, "shop.more": {"quasi_identifiers": ["sent"]}}', 'stay', 5) \g /dev/null
+SELECT max(peak_memory) > 1.2 * (array_agg(peak_memory ORDER BY peak_memory DESC))[2] AS more, (max(peak_memory) + (array_agg(peak_memory ORDER BY peak_memory DESC))[2]) / 2048 AS between
+FROM (SELECT peak_memory FROM kanon_usefulness ORDER BY run DESC LIMIT 4) u \gset
+SELECT :'more' AS more;
+SET kanon.max_memory = :'between';
+DO $$
+BEGIN
+    PERFORM FROM kanon_linked('shop.many', '{"shop.many": {"quasi_identifiers": ["birth"]}, "shop.much": {"quasi_identifiers": ["sent"]}, "shop.more": {"quasi_identifiers": ["sent"]}}', NULL, 5, dry_run => true);
+EXCEPTION WHEN out_of_memory THEN
+    RAISE WARNING '%', SQLERRM;
+END $$;
+RESET kanon.max_memory;
+-- rules about the values of a row that somebody knows: persons are counted, in each class of persons
+CREATE TABLE shop.ill (id int PRIMARY KEY, birth int);
+CREATE TABLE shop.stay (id int PRIMARY KEY, ill int REFERENCES shop.ill, ward int, diagnosis text);
+CREATE TABLE shop.drug (stay int REFERENCES shop.stay, day int, drug text);
+INSERT INTO shop.ill SELECT i, 1950 + i % 20 FROM generate_series(1, 400) AS i;
+INSERT INTO shop.stay SELECT i, 1 + i * 7 % 397, i % 11, CASE WHEN i % 11 < 3 THEN 'HIV' ELSE 'd' || i * i % 5 END FROM generate_series(1, 1200) AS i;
+INSERT INTO shop.drug SELECT 1 + i * 13 % 1200, i % 6, CASE WHEN i % 6 = 0 THEN 'AZT' ELSE 'x' || i % 7 END FROM generate_series(1, 2000) AS i;
+CREATE SCHEMA ruled;
+CREATE FUNCTION ruled(stays text, drugs text, m text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM kanon_linked('shop.ill', format('{"shop.ill": {"quasi_identifiers": ["birth"], "class_size": 20},
+        "shop.stay": {"quasi_identifiers": ["ward"], "keep": ["diagnosis"], "privacy": [%s]},
+        "shop.drug": {"quasi_identifiers": ["day"], "keep": ["drug"], "privacy": [%s]}}', stays, drugs)::jsonb, 'ruled', 4, m, replace => true);
+EXCEPTION WHEN OTHERS THEN
+    RAISE WARNING '%', SQLERRM;
+END $$;
+-- what an attacker finds who knows a person and one stay, or one drug: values, and the share of persons with the commonest
+CREATE FUNCTION found() RETURNS TABLE (what text, least_values bigint, top numeric, k boolean) LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY
+WITH stays AS (SELECT p.birth, s.ward, p.id, s.diagnosis AS v FROM ruled.ill AS p JOIN ruled.stay AS s ON s.ill = p.id),
+drugs AS (SELECT p.birth, d.day, p.id, d.drug AS v FROM ruled.ill AS p JOIN ruled.stay AS s ON s.ill = p.id JOIN ruled.drug AS d ON d.stay = s.id),
+known AS (SELECT 'stay' AS what, * FROM stays UNION ALL SELECT 'drug', * FROM drugs),
+counted AS (SELECT o.what, o.birth, o.ward, o.v, count(DISTINCT o.id) AS persons FROM known AS o GROUP BY 1, 2, 3, 4),
+groups AS (SELECT o.what, o.birth, o.ward, count(DISTINCT o.id) AS persons FROM known AS o GROUP BY 1, 2, 3)
+SELECT x.what, min(x.n), round(max(x.share), 2), bool_and(x.persons >= 4)
+FROM (SELECT c.what, count(*) AS n, max(c.persons / g.persons::numeric) AS share, g.persons FROM counted AS c JOIN groups AS g ON (c.what, c.birth) = (g.what, g.birth) AND c.ward IS NOT DISTINCT FROM g.ward GROUP BY c.what, c.birth, c.ward, g.persons) AS x GROUP BY x.what; END $$;
+SELECT ruled('', '', '1');
+SELECT * FROM found() ORDER BY 1;
+SELECT ruled('{"rule": "distinct_l", "column": "diagnosis", "l": 3}', '{"rule": "distinct_l", "column": "drug", "l": 4}', '1');
+SELECT * FROM found() ORDER BY 1;
+SELECT count(*) > 1000 AS stays FROM ruled.stay;
+SELECT ruled('{"rule": "alpha", "column": "diagnosis", "alpha": 0.7}', '{"rule": "alpha", "column": "drug", "alpha": 0.5}', '1');
+SELECT * FROM found() ORDER BY 1;
+SELECT ruled('{"rule": "entropy_l", "column": "diagnosis", "l": 3}', '{"rule": "t_closeness", "column": "drug", "t": 0.3}', '1');
+SELECT ruled('{"rule": "recursive_cl", "column": "diagnosis", "c": 2, "l": 2}', '{"rule": "distinct_l", "column": "drug", "l": 3}', '2');
+SELECT * FROM found() ORDER BY 1;
+SELECT s ->> 'says' AS says FROM kanon_usefulness u, jsonb_array_elements(kanon_report_data(u.run) -> 'statements') s WHERE target = 'ruled.stay' AND s ->> 'about' = 'rules' ORDER BY run DESC LIMIT 1;
+SELECT ruled('{"rule": "distinct_l", "column": "diagnosis", "l": 300}', '', '1');
+SELECT ruled('{"rule": "subject", "column": "diagnosis"}', '', '1');
+SELECT ruled('{"rule": "distinct_l", "column": "ill", "l": 2}', '', '1');
+SELECT ruled('{"rule": "distinct_l", "column": "drug", "l": 2}', '', '1');
+SELECT ruled('{"rule": "distinct_l", "column": "diagnosis", "l": 2}', '', 'all');
+SELECT k, known_rows, table_name, published > 0 AS published FROM kanon_linked_frontier('shop.ill', '{"shop.ill": {"quasi_identifiers": ["birth"], "class_size": "auto"},
+    "shop.stay": {"quasi_identifiers": ["ward"], "keep": ["diagnosis"], "privacy": [{"rule": "distinct_l", "column": "diagnosis", "l": 3}]}}', '{4,8}', '{1,2}');

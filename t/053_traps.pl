@@ -120,6 +120,8 @@ sub linked_calls
 	my ($persons, $visits, $wards) = ('"safe.persons": {"quasi_identifiers": ["a"]}', '"mallory.visits": {"quasi_identifiers": ["b"], "keep": ["ward"]}', '"mallory.wards": {"keep": ["name"]}');
 	return ("SELECT count(*) FROM kanon_linked('safe.persons', '{$persons, $visits, $wards}', 'public', 5, replace => true)",
 		"SELECT count(*) FROM kanon_linked('safe.persons', '{$persons, " . $visits =~ s/, "keep".*/, "linked": false}/r . "}', 'public', 5, replace => true)",
+		"SELECT count(*) FROM kanon_linked_frontier('safe.persons', '{$persons, $visits, $wards}', '{5}', '{1,all}')",
+		"SELECT count(*) FROM kanon_linked('safe.persons', '{$persons, $visits, $wards}', NULL, 5, dry_run => true)",
 		"SELECT kanon_create_linked_publication('public', 'safe.persons', '{$persons, $visits, $wards}', 5)",
 		"SELECT count(*) FROM kanon_check_linked('safe.persons', '{$persons, " . $visits =~ s/, "keep".*/}/r . "}', 5)");
 }

@@ -17,18 +17,32 @@
 /* Items of an array at first. */
 #define FIRST_ROOM 64
 
-/* The memory that a library called by the core may take is the rest of the budget; 0 would be no limit. */
-static void
-leave_rest(Border *border)
+static bool
+has_room(const Border *border, Size size)
 {
-	border->env.foreign = Max(border->limit - Min(border->used, border->limit), 1);
+	return !(REFUSED || size > border->limit || border_used(border) > border->limit - size);
+}
+
+/*
+ * The border holds more, or less; while memory is copied `more` bytes besides.  The memory that a library called by
+ * the core may take is the rest of the budget; 0 would be no limit.
+ */
+static void
+hold(Border *border, Size before, Size after, Size more)
+{
+	for (Border *each = border; each != NULL; each = each->above)
+	{
+		each->used = each->used - before + after;
+		each->peak = Max(each->peak, each->used + more);
+	}
+	border->env.foreign = Max(border->limit - Min(border_used(border), border->limit), 1);
 }
 
 /* Before whoever asked gives back what it has. */
 static void *
 refuse(Border *border)
 {
-	border->full = border->used;
+	border->full = border_used(border);
 	return NULL;
 }
 
@@ -38,14 +52,12 @@ border_alloc(void *arg, size_t size)
 	Border *border = arg;
 	void *ptr;
 
-	if (REFUSED || size > border->limit || border->used > border->limit - size)
+	if (!has_room(border, size))
 		return refuse(border);
 	ptr = MemoryContextAllocExtended(border->context, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 	if (ptr == NULL)
 		return refuse(border);
-	border->used += GetMemoryChunkSpace(ptr);
-	border->peak = Max(border->peak, border->used);
-	leave_rest(border);
+	hold(border, 0, GetMemoryChunkSpace(ptr), 0);
 #ifdef KANON_GARBAGE
 	/* in tests nobody counts on zeros */
 	memset(ptr, 0xa7, size);
@@ -60,8 +72,7 @@ border_free(void *arg, void *ptr)
 
 	if (ptr == NULL)
 		return;
-	border->used -= GetMemoryChunkSpace(ptr);
-	leave_rest(border);
+	hold(border, GetMemoryChunkSpace(ptr), 0, 0);
 	pfree(ptr);
 }
 
@@ -75,15 +86,13 @@ border_realloc(void *arg, void *ptr, size_t size)
 
 	if (ptr == NULL)
 		return border_alloc(arg, size);
-	if (REFUSED || size > border->limit || border->used > border->limit - size)
+	if (!has_room(border, size))
 		return refuse(border);
 	before = GetMemoryChunkSpace(ptr);
 	result = kanon_repalloc(ptr, size);
 	if (result == NULL)
 		return refuse(border);
-	border->peak = Max(border->peak, border->used + size);
-	border->used += GetMemoryChunkSpace(result) - before;
-	leave_rest(border);
+	hold(border, before, GetMemoryChunkSpace(result), before);
 	return result;
 }
 
@@ -164,11 +173,26 @@ border_create(const char *name)
 	border->env.free = border_free;
 	border->env.poll = border_poll;
 	border->env.now = border_now;
-	leave_rest(border);
+	hold(border, 0, 0, 0);
 	INSTR_TIME_SET_CURRENT(border->started);
 	border->said = border->started;
 	progress_enter(context);
 	return border;
+}
+
+void
+border_share(Border *border, Border *above)
+{
+	border->above = above;
+	if (above != NULL)
+		border->limit = above->limit;
+}
+
+void
+border_delete(Border *border)
+{
+	hold(border, border->used, 0, 0);
+	MemoryContextDelete(border->context);
 }
 
 void
@@ -197,7 +221,7 @@ border_palloc(Border *border, Size size)
 	void *ptr = border_alloc(border, Max(size, 1));
 
 	if (ptr == NULL)
-		raise_no_memory(border, size, border->used, "Reading or writing the table");
+		raise_no_memory(border, size, border_used(border), "Reading or writing the table");
 	return ptr;
 }
 
@@ -216,7 +240,7 @@ border_grow(Border *border, void *array, Size *room, Size needed, Size item)
 		return array;
 	array = border_realloc(border, array, mul_size(larger, item));
 	if (array == NULL)
-		raise_no_memory(border, mul_size(larger, item), border->used, "Reading or writing the table");
+		raise_no_memory(border, mul_size(larger, item), border_used(border), "Reading or writing the table");
 	*room = larger;
 	return array;
 }
@@ -224,10 +248,9 @@ border_grow(Border *border, void *array, Size *room, Size needed, Size item)
 void
 border_charge(Border *border, Size from, Size to)
 {
-	if (to > from && (REFUSED || to - from > border->limit || border->used > border->limit - (to - from)))
-		raise_no_memory(border, to - from, border->used, "The dictionaries of distinct values");
-	border->used += to - from;
-	border->peak = Max(border->peak, border->used);
+	if (to > from && !has_room(border, to - from))
+		raise_no_memory(border, to - from, border_used(border), "The dictionaries of distinct values");
+	hold(border, from, to, 0);
 }
 
 /* The core's short remarks ("rows are left over") as PostgreSQL prints details. */
@@ -268,7 +291,8 @@ border_check(Border *border, KanonStatus status, const char *remark)
 							errmsg("canceling kanon's method due to user request")));
 			break;
 		case KANON_NO_MEMORY:
-			raise_no_memory(border, border->env.refused, Max(border->full, border->used), "The method");
+			raise_no_memory(border, border->env.refused, Max(border->full, border_used(border)),
+							"The method");
 			break;
 		case KANON_RESIDUAL:
 			ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION), errmsg("some rows fit no class of k rows"),

@@ -14,6 +14,7 @@ typedef struct Border
 {
 	KanonEnv env;
 	MemoryContext context; /* everything of one run; deleted with the caller's */
+	struct Border *above;  /* whose budget it shares, and which counts what it holds, too; or NULL */
 	Size limit;            /* kanon_memory_limit() when the run began */
 	Size used;             /* bytes the core holds */
 	Size peak;             /* most it held */
@@ -31,6 +32,19 @@ typedef struct Border
 } Border;
 
 extern Border *border_create(const char *name);
+
+/* The memory that counts against the budget. */
+static inline Size
+border_used(const Border *border)
+{
+	return border->above != NULL ? border->above->used : border->used;
+}
+
+/* The run is one of several, whose memory together is under the budget of `above`; NULL: it is none. */
+extern void border_share(Border *border, Border *above);
+
+/* Its memory is given back as a whole. */
+extern void border_delete(Border *border);
 
 /* Raises the error for a status that is not KANON_OK. */
 extern void border_check(Border *border, KanonStatus status, const char *detail);

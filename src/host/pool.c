@@ -128,7 +128,7 @@ launch(Pool *pool, Oid caller, int workers)
 	pool->shared = shm_toc_allocate(context->toc, head);
 	memset(pool->shared, 0, head);
 	/* together all take no more than one would alone */
-	pool->shared->limit = (border->limit - border->used) / (workers + 1);
+	pool->shared->limit = (border->limit - border_used(border)) / (workers + 1);
 	pool->shared->caller = MyLatch;
 	pg_atomic_init_u32(&pool->shared->turn, 0);
 	pg_atomic_init_u32(&pool->shared->busy, 0);
@@ -151,7 +151,8 @@ pool_create(const PoolWork *work, Oid caller, Border *border, Size size, int wor
 	Pool *pool;
 	int launched = 0;
 
-	if (workers == 0 || IsInParallelMode() || size > border->limit || border->used > border->limit - size)
+	if (workers == 0 || IsInParallelMode() || size > border->limit ||
+		border_used(border) > border->limit - size)
 		return NULL; /* nor is there so much alone, which whoever wants it will say */
 	if (!has_shared_memory(size))
 	{
@@ -204,7 +205,7 @@ pool_start(Pool *pool)
 {
 	Border *border = pool->border;
 
-	border->limit = Min(pool->limit, border->used + pool->shared->limit);
+	border->limit = Min(pool->limit, border_used(border) + pool->shared->limit);
 	pg_atomic_write_u32(&pool->shared->busy, (uint32) pool_workers(pool));
 	call_workers(pool);
 }

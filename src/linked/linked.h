@@ -19,6 +19,7 @@ typedef struct LinkedFound
 	int64 combinations; /* different ones, in all classes; of all rows: groups of persons who agree */
 	int64 smallest;     /* persons who have the rarest of them; 0: there is none */
 	int64 below;        /* of them with fewer than k persons */
+	int64 broken;       /* rows in combinations whose values break a rule */
 	int64 alone;        /* persons whose numbers of rows nobody else of the class has */
 	int64 dangling;     /* rows that belong to nobody */
 } LinkedFound;
@@ -37,6 +38,15 @@ typedef struct LinkedKey
 	char *column;
 	int table; /* to whose primary key it refers */
 } LinkedKey;
+
+/* Counts of a table's rows. */
+typedef struct LinkedTally
+{
+	int64 nobody;    /* rows that belong to no published person */
+	int64 over;      /* rows above max_rows */
+	int64 published; /* in a release that is tried, and */
+	double loss;     /* its loss: 0 to 1, but for rows left out */
+} LinkedTally;
 
 typedef struct LinkedTable
 {
@@ -73,8 +83,7 @@ typedef struct LinkedTable
 	struct Shuffle *shuffle; /* and its rows */
 	int grouped_parent;      /* places among the grouped columns */
 	int grouped_key;
-	int64 nobody;   /* rows that belong to no published person */
-	int64 over;     /* rows above max_rows */
+	LinkedTally tally;
 	uint32 *row_of; /* [ntypes] the first of its rows; PG_UINT32_MAX: nobody has it */
 	uint32 nrows;
 	uint32 *type; /* [nrows] */
@@ -83,6 +92,8 @@ typedef struct LinkedTable
 	bool *gone;
 	uint32 *like; /* what a row shows, as the core says it */
 	uint8 *level;
+	KanonProblem ruled; /* rules of the values of known rows, by row types; privacy NULL: there are none */
+	uint32 *whose;      /* [ntypes] persons, for these */
 } LinkedTable;
 
 typedef struct Linked
@@ -107,6 +118,12 @@ typedef struct Linked
 	List *read;              /* relations that decide about the release */
 	bytea *digest;
 	LinkedFound found; /* in the written tables */
+	double found_ms;   /* how long that took */
+	int64 run;         /* in the record */
+
+	/* trials */
+	bool tries_all; /* tables that are not linked, too */
+	double loss;    /* the sum over all tables */
 
 	/* persons, once the subject is published */
 	int64 published;
@@ -146,16 +163,30 @@ extern const Model linked_model, lookup_model;
 /* linked_rows.c: whose rows they are; what they show. */
 extern void linked_persons(Linked *linked);
 extern void linked_solve(Linked *linked);
-extern double
-linked_loss(const Linked *linked); /* the sum over all tables, of each 0 to 1, but for rows left out */
-extern void linked_forget(Linked *linked); /* persons and what was solved for them */
-
-/* linked_sizes.c: how many persons the classes of the subject's table have, where the caller does not say. */
-extern void linked_choose_size(Linked *linked);
+extern void linked_measure(Linked *linked);  /* loss and published rows of each table */
+extern void linked_forget(Linked *linked);   /* persons and what was solved for them */
 extern KanonStatus linked_release(Run *run); /* of a table, once all are solved */
+
+/*
+ * linked_trials.c: how many persons the classes of the subject's table have, where the caller does not say.
+ * And releases for several ks and m, once the rows are read: of how many persons the classes are; 0: there is none.
+ */
+extern void linked_choose_size(Linked *linked);
+extern void linked_read(Linked *linked);
+extern int64 linked_try(Linked *linked, int64 k, int m);
+
+/* linked_record.c: the release as a whole is a run in the record, too. */
+extern void linked_record(Linked *linked);
+extern const char *linked_role(const LinkedTable *table);
+
+/* The promise in words. */
+extern char *linked_promise(const Linked *linked);
 
 /* An attacker's knowledge: "1", … or "all". */
 extern int linked_known_rows(const char *text);
+
+/* How many columns its rules look at: they come first beside the quasi-identifiers.  0: a check knows no rules. */
+extern int linked_rule_columns(const LinkedTable *table);
 
 /* Does a table publish the column? */
 extern bool linked_publishes(const LinkedTable *table, const char *column);

@@ -21,12 +21,14 @@ linked_begin(Linked *linked, Oid subject, Jsonb *tables)
 }
 
 /* The tables as they are now, counted by code that did not make them. */
-static LinkedFound
-verify(const Linked *linked)
+static void
+verify(Linked *linked)
 {
 	Linked written = *linked;
 	LinkedFound found;
+	instr_time since, now;
 
+	INSTR_TIME_SET_CURRENT(since);
 	written.tables = palloc(sizeof(LinkedTable) * KANON_MAX_LINKED);
 	memcpy(written.tables, linked->tables, sizeof(LinkedTable) * KANON_MAX_LINKED);
 	for (int i = 0; i < linked->n; i++)
@@ -41,7 +43,13 @@ verify(const Linked *linked)
 		raise_unsafe(psprintf(INT64_FORMAT " combinations of rows are those of fewer than " INT64_FORMAT
 										   " persons.",
 							  found.below, linked->k));
-	return found;
+	if (found.broken > 0)
+		raise_unsafe(
+			psprintf("The values of rows of " INT64_FORMAT " combinations break a rule.", found.broken));
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, since);
+	linked->found = found;
+	linked->found_ms = INSTR_TIME_GET_MILLISEC(now);
 }
 
 /* In each table, then of persons. */
@@ -51,7 +59,7 @@ tell(const Linked *linked)
 	for (int i = 1; i < linked->n; i++)
 	{
 		const LinkedTable *table = &linked->tables[i];
-		int64 left_out = table->run->release.dropped - table->nobody - table->over;
+		int64 left_out = table->run->release.dropped - table->tally.nobody - table->tally.over;
 
 		if (table->role != LINKED_ROWS || table->run->release.dropped == 0)
 			continue;
@@ -63,7 +71,7 @@ tell(const Linked *linked)
 				 "Rows without a published person: " INT64_FORMAT ". Rows over max_rows: " INT64_FORMAT
 				 ". Rows that too few persons of a class have, and rows that refer to left-out rows: " INT64_FORMAT
 				 ".",
-				 table->nobody, table->over, left_out)));
+				 table->tally.nobody, table->tally.over, left_out)));
 	}
 	if (linked->found.alone > 0)
 		ereport(NOTICE,
@@ -118,8 +126,9 @@ linked_publish(Linked *linked)
 	for (int i = 0; i < linked->n; i++)
 		linked->tables[i].request.linked.snapshot = linked->snapshot;
 	publish_tables(linked);
-	linked->found = verify(linked);
+	verify(linked);
 	linked_place(linked);
+	linked_record(linked);
 	tell(linked);
 	return true;
 }
@@ -157,6 +166,6 @@ linked_end(Linked *linked)
 	for (int i = linked->n - 1; i > 0; i--)
 		if (linked->tables[i].run != NULL)
 			run_end(linked->tables[i].run);
-	MemoryContextDelete(linked->border->context);
+	border_delete(linked->border);
 	UnregisterSnapshot(linked->snapshot);
 }

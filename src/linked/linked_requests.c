@@ -121,9 +121,28 @@ keep_key(LinkedTable *table, const char *column)
 
 /* ---- models ---- */
 
+/* Rules are about the value of a row that somebody knows: persons are counted in each class of persons alone. */
+static void
+take_rules(Request *request)
+{
+	const Privacy *privacy = request->privacy;
+
+	for (int r = 0; privacy != NULL && r < privacy->n; r++)
+		if (privacy->words[r].kind > PRIVACY_T_CLOSENESS)
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("rows of persons do not take the rule \"%s\"", privacy_sentence(&privacy->words[r])),
+				 errhint("They take distinct l, entropy l, recursive (c,l), alpha and t-closeness; "
+						 "persons are counted anyway.")));
+	request->linked.rules = request->privacy;
+	request->privacy = NULL;
+}
+
 static void
 check_rows(Request *request)
 {
+	take_rules(request);
 	request->recorded_method = "linked";
 	request->solve_run = linked_release;
 	request->residual = KANON_RESIDUAL_DROP;
@@ -157,14 +176,15 @@ const Model linked_model = {.name = "linked",
 							.least_k = 1,
 							.k_hint = "It counts persons.",
 							.options = TAKES(KEEP) | TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(WEIGHTS) |
-									   TAKES(HIERARCHIES) | TAKES(LEVEL_COST) | TAKES(CATEGORICAL),
+									   TAKES(HIERARCHIES) | TAKES(LEVEL_COST) | TAKES(CATEGORICAL) |
+									   TAKES(PRIVACY),
 							.check = check_rows,
 							.ready = ready_rows};
 
 /* ---- requests ---- */
 
-static char *
-promise_text(const Linked *linked)
+char *
+linked_promise(const Linked *linked)
 {
 	const char *known = linked->m == 0   ? "all rows of a person"
 						: linked->m == 1 ? "a row of a person in each table"
@@ -247,7 +267,7 @@ fill_request(Linked *linked, LinkedTable *table)
 	static const Model *const roles[] = {&pattern_guided_model, &linked_model, &pattern_guided_model,
 										 &lookup_model};
 	Request *request = &table->request;
-	char *promise = promise_text(linked);
+	char *promise = linked_promise(linked);
 
 	refuse_limits(linked, table);
 	if (table->role == LINKED_ALONE)
@@ -262,6 +282,7 @@ fill_request(Linked *linked, LinkedTable *table)
 		fill_series(linked, table);
 	request->function = "kanon_linked";
 	request->caller = linked->caller;
+	request->linked.border = linked->border;
 	request->source = table->relid;
 	request->qis = table->qis != NULL ? table->qis : name_list(NULL, 0);
 	request->target = psprintf("%s.%s", quote_identifier(linked->schema), quote_identifier(table->target));
@@ -273,6 +294,12 @@ fill_request(Linked *linked, LinkedTable *table)
 		request->linked.told_apart = add_name(name_list((const char *const[]){table->parent_column}, 1),
 											  table->is_parent ? table->key : table->parent_column);
 	table->of = linked;
+	if (request->linked.rules != NULL && linked->m == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" has rules about its values, which known_rows 'all' does not take",
+						excerpt(table->name)),
+				 errhint("Promise known_rows '1' to '4', or leave \"privacy\" out.")));
 	if (!request->seeded)
 		request->seed = linked->seed;
 	if (table->role != LINKED_SUBJECT)

@@ -115,18 +115,29 @@ linked_forget(Linked *linked)
 	{
 		LinkedTable *table = &linked->tables[i];
 		void *arrays[] = {table->row_of, table->type, table->person, table->above,
-						  table->gone,   table->like, table->level};
+						  table->gone,   table->like, table->level,  table->whose};
 
 		for (int a = 0; a < lengthof(arrays); a++)
 			if (arrays[a] != NULL)
 				border_pfree(table->run->border, arrays[a]);
-		table->above = NULL;
+		table->row_of = table->type = table->person = table->above = table->like = NULL;
+		table->whose = NULL;
+		table->gone = NULL;
+		table->level = NULL;
+		kanon_privacy_close(table->ruled.privacy);
+		table->ruled.privacy = NULL;
 		table->nrows = 0;
-		table->nobody = table->over = 0;
+		table->tally.nobody = table->tally.over = 0;
 	}
-	border_charge(linked->border, (Size) linked->published * 2 * sizeof(Person), 0);
-	border_pfree(linked->border, linked->class_);
-	hash_destroy(linked->persons);
+	if (linked->class_ != NULL)
+	{
+		border_charge(linked->border, (Size) linked->published * 2 * sizeof(Person), 0);
+		border_pfree(linked->border, linked->class_);
+	}
+	if (linked->persons != NULL)
+		hash_destroy(linked->persons);
+	linked->class_ = NULL;
+	linked->persons = NULL;
 }
 
 /* ---- whose rows they are ---- */
@@ -230,7 +241,7 @@ find_rows(Linked *linked, LinkedTable *table)
 
 		table->row_of[i] = of == NOBODY ? NOBODY : table->nrows;
 		if (of == NOBODY)
-			table->nobody += types->rows[i];
+			table->tally.nobody += types->rows[i];
 		for (int64 row = 0; row < types->rows[i] && of != NOBODY; row++)
 		{
 			table->type[table->nrows] = i;
@@ -304,12 +315,46 @@ draw_rows(const Linked *linked, LinkedTable *table)
 		if (n == table->max_rows)
 		{
 			table->gone[order[i]] = true;
-			table->over++;
+			table->tally.over++;
 		}
 		else
 			n++;
 	}
 	border_pfree(table->run->border, order);
+}
+
+/* ---- rules ---- */
+
+int
+linked_rule_columns(const LinkedTable *table)
+{
+	const Privacy *privacy = table->request.linked.rules;
+	int n = 0;
+
+	if (privacy == NULL || table->ruled.privacy == NULL)
+		return 0;
+	for (int r = 0; r < privacy->n; r++)
+		for (int i = 0; i < privacy->words[r].ncolumns; i++)
+			n = Max(n, privacy->column[r][i] + 1);
+	return n;
+}
+
+/* A value counts as often as there are persons with it; rows of nobody are one person's. */
+static void
+open_rules(const Linked *linked, LinkedTable *table)
+{
+	const RowTypes *types = table->run->types;
+	KanonColumn persons = {.distinct = linked->npersons + 1};
+
+	table->ruled = table->run->problem;
+	if (table->request.linked.rules == NULL)
+		return;
+	table->whose = border_palloc(table->run->border, sizeof(uint32) * Max(types->ntypes, 1));
+	for (uint32 i = 0; i < types->ntypes; i++)
+		table->whose[i] = table->row_of[i] == NOBODY ? linked->npersons : table->person[table->row_of[i]];
+	persons.code = table->whose;
+	privacy_rules(table->request.linked.rules, types, &persons, &table->ruled, true, NULL,
+				  table->run->border);
 }
 
 /* ---- solve ---- */
@@ -326,6 +371,7 @@ linked_solve(Linked *linked)
 						   .nclasses = linked->nclasses,
 						   .class_ = linked->class_};
 	KanonReport report = {0};
+	KanonStatus status = KANON_OK;
 
 	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS; i++)
 	{
@@ -335,7 +381,9 @@ linked_solve(Linked *linked)
 		find_rows(linked, table);
 		if (table->max_rows > 0)
 			draw_rows(linked, table);
+		open_rules(linked, table);
 		to->problem = &table->run->problem;
+		to->ruled = table->ruled.privacy != NULL ? &table->ruled : NULL;
 		to->parent = table->parent - 1;
 		to->nrows = table->nrows;
 		to->type = table->type;
@@ -350,7 +398,14 @@ linked_solve(Linked *linked)
 		number_others(linked);
 	problem.npersons = linked->npersons;
 	if (problem.ntables > 0)
-		border_check(border, kanon_solve_linked(&problem, &report), report.detail);
+		status = kanon_solve_linked(&problem, &report);
+	if (status == KANON_TOO_LARGE)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a class of persons has more combinations of rows than can be counted"),
+				 report.detail[0] ? errdetail("%s", report.detail) : 0,
+				 errhint("Lower known_rows or class_size, or bound the rows of a person by max_rows.")));
+	border_check(border, status, report.detail);
 }
 
 /* ---- what is lost ---- */
@@ -373,21 +428,27 @@ row_loss(const LinkedTable *table, uint32 row)
 	return all > 0 ? lost / all : 0;
 }
 
-double
-linked_loss(const Linked *linked)
+void
+linked_measure(Linked *linked)
 {
-	double loss = linked->tables[0].run->measures.gcp;
+	const Run *run = linked->tables[0].run;
 
+	linked->tables[0].tally.loss = linked->loss = run->measures.gcp;
+	linked->tables[0].tally.published = linked->published;
 	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS; i++)
 	{
-		const LinkedTable *table = &linked->tables[i];
-		double sum = LEFT_OUT * (double) table->nobody;
+		LinkedTable *table = &linked->tables[i];
+		double sum = LEFT_OUT * (double) table->tally.nobody;
 
+		table->tally.published = 0;
 		for (uint32 row = 0; row < table->nrows; row++)
+		{
 			sum += table->gone[row] ? LEFT_OUT : row_loss(table, row);
-		loss += sum / Max((double) (table->nrows + table->nobody), 1);
+			table->tally.published += !table->gone[row];
+		}
+		table->tally.loss = sum / Max((double) (table->nrows + table->tally.nobody), 1);
+		linked->loss += table->tally.loss;
 	}
-	return loss;
 }
 
 /* ---- what rows show, as a release ---- */

@@ -3,6 +3,7 @@
  * kanon_check_linked: what such a release keeps, for anybody who may read it.
  */
 #include "compat.h"
+#include "host/attempt.h"
 #include "host/lines.h"
 #include "host/secure_random.h"
 #include "linked/linked.h"
@@ -15,6 +16,7 @@
 
 PG_FUNCTION_INFO_V1(kanon_linked);
 PG_FUNCTION_INFO_V1(kanon_check_linked);
+PG_FUNCTION_INFO_V1(kanon_linked_frontier);
 
 #define KNOWN_HINT "It is '1' to '4', how many rows of a person in each table somebody may know, or 'all'."
 #define PERSONS_HINT "So many persons fit whatever somebody knows; 5 is a usual choice."
@@ -32,8 +34,9 @@ linked_known_rows(const char *text)
 
 /* ---- the release ---- */
 
+/* Arguments of every call, and a secret that is forgotten with the release. */
 static Linked *
-linked_of_call(FunctionCallInfo fcinfo)
+linked_of_call(FunctionCallInfo fcinfo, int64 k, char *schema)
 {
 	Linked *linked = palloc0(sizeof(Linked));
 	uint8 secret[MASK_KEY_LENGTH];
@@ -41,11 +44,8 @@ linked_of_call(FunctionCallInfo fcinfo)
 	refuse_null(fcinfo, 0, "subject", "Name the table that has one row for each person.");
 	refuse_null(fcinfo, 1, "tables", "It is an object with what to do with each table.");
 	linked->caller = fcinfo->flinfo->fn_oid;
-	linked->schema = text_arg(fcinfo, 2, "target_schema", "Name the schema of the new tables.");
-	linked->k = k_arg(fcinfo, 3, 2, PERSONS_HINT);
-	linked->m = linked_known_rows(text_arg(fcinfo, 4, "known_rows", KNOWN_HINT));
-	linked->replace = bool_arg(fcinfo, 6, "replace");
-	linked->seed = PG_ARGISNULL(5) ? 1 : (uint64) PG_GETARG_INT64(5);
+	linked->schema = schema;
+	linked->k = k;
 	random_fill(secret, sizeof(secret));
 	linked->secret = palloc(VARHDRSZ + sizeof(secret));
 	SET_VARSIZE(linked->secret, VARHDRSZ + sizeof(secret));
@@ -55,40 +55,181 @@ linked_of_call(FunctionCallInfo fcinfo)
 }
 
 static void
-put_table(Lines *lines, const LinkedTable *table)
+put_table(Lines *lines, const Linked *linked, const LinkedTable *table, bool undone)
 {
-	static const char *const roles[] = {"subject", "rows", "not linked", "lookup"};
 	const Run *run = table->run;
 	bool measured = table->role != LINKED_LOOKUP;
 
 	line_text(lines, table->name);
-	line_text(lines, run->target->qualified);
-	line_text(lines, roles[table->role]);
+	line_text(lines, undone ? NULL : run->target->qualified);
+	line_text(lines, linked_role(table));
 	line_int8(lines, run->record.row_count, true);
 	line_int8(lines, run->record.row_count - run->release.dropped, true);
 	line_float8(lines, run->suppressed, measured);
 	line_float8(lines, run->measures.gcp, measured);
-	line_int8(lines, run->number, measured);
+	line_int8(lines, run->number, measured && !undone);
+	line_int8(lines, linked->run, !undone);
 	line_end(lines);
+}
+
+/* A call, whole: it may be undone. */
+typedef struct Call
+{
+	Linked *linked;
+	Oid subject;
+	Jsonb *tables;
+	bool undone;
+	Lines *lines;
+	int64 *ks;
+	int nks;
+	int *ms;
+	int nms;
+} Call;
+
+static void
+publish_tables(void *arg)
+{
+	const Call *call = arg;
+	Linked *linked = call->linked;
+
+	SPI_connect();
+	linked_begin(linked, call->subject, call->tables);
+	(void) linked_publish(linked);
+	for (int i = 0; i < linked->n; i++)
+		put_table(call->lines, linked, &linked->tables[i], call->undone);
+	linked_end(linked);
+	SPI_finish();
 }
 
 Datum
 kanon_linked(PG_FUNCTION_ARGS)
 {
-	Linked *linked = linked_of_call(fcinfo);
-	Jsonb *tables = jsonb_arg(fcinfo, 1);
-	Lines *lines = lines_begin(fcinfo);
+	Call call = {.undone = bool_arg(fcinfo, 7, "dry_run")};
+	/* (what is undone needs no schema that stays) */
+	char *schema = call.undone && PG_ARGISNULL(2)
+					   ? "pg_temp"
+					   : text_arg(fcinfo, 2, "target_schema",
+								  "Name the schema of the new tables, or say dry_run => true.");
+	Linked *linked = call.linked = linked_of_call(fcinfo, k_arg(fcinfo, 3, 2, PERSONS_HINT), schema);
 
-	SPI_connect();
-	linked_begin(linked, PG_GETARG_OID(0), tables);
-	(void) linked_publish(linked);
-	for (int i = 0; i < linked->n; i++)
-		put_table(lines, &linked->tables[i]);
-	linked_end(linked);
+	linked->m = linked_known_rows(text_arg(fcinfo, 4, "known_rows", KNOWN_HINT));
+	linked->seed = PG_ARGISNULL(5) ? 1 : (uint64) PG_GETARG_INT64(5);
+	linked->replace = bool_arg(fcinfo, 6, "replace");
+	call.subject = PG_GETARG_OID(0);
+	call.tables = jsonb_arg(fcinfo, 1);
+	call.lines = lines_begin(fcinfo);
+	if (call.undone)
+		rehearse(publish_tables, &call);
+	else
+		publish_tables(&call);
 	explicit_bzero(VARDATA(linked->secret), MASK_KEY_LENGTH);
-	SPI_finish();
 	return (Datum) 0;
 }
+
+/* ---- what several ks, and numbers of known rows, lose ---- */
+
+static void
+put_tried(const Call *call, int64 k, int m, int64 size)
+{
+	const Linked *linked = call->linked;
+
+	for (int i = 0; i < linked->n; i++)
+	{
+		const LinkedTable *table = &linked->tables[i];
+
+		if (table->role == LINKED_LOOKUP)
+			continue;
+		line_int8(call->lines, k, true);
+		line_text(call->lines, m == 0 ? "all" : psprintf("%d", m));
+		line_text(call->lines, table->name);
+		line_int8(call->lines, size, size > 0);
+		line_int8(call->lines, table->tally.published, size > 0);
+		line_float8(call->lines, table->tally.loss, size > 0);
+		line_end(call->lines);
+	}
+}
+
+static void
+try_each(void *arg)
+{
+	const Call *call = arg;
+	Linked *linked = call->linked;
+
+	SPI_connect();
+	linked_begin(linked, call->subject, call->tables);
+	linked_read(linked);
+	for (int i = 0; i < call->nks; i++)
+		for (int j = 0; j < call->nms; j++)
+		{
+			int64 size = linked_try(linked, call->ks[i], call->ms[j]);
+
+			put_tried(call, call->ks[i], call->ms[j], size);
+		}
+	linked_end(linked);
+	SPI_finish();
+}
+
+static void
+take_known_rows(Call *call, ArrayType *array)
+{
+	Datum *values;
+	bool *nulls;
+
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &call->nms);
+	call->ms = palloc(sizeof(int) * Max(call->nms, 1));
+	for (int i = 0; i < call->nms; i++)
+		call->ms[i] = linked_known_rows(nulls[i] ? "" : TextDatumGetCString(values[i]));
+	if (call->nms == 0 || ARR_NDIM(array) != 1)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("known_rows names nothing"),
+						errhint(KNOWN_HINT)));
+}
+
+static void
+take_ks(Call *call, ArrayType *array)
+{
+	Datum *values;
+	bool *nulls;
+
+	deconstruct_array(array, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &values, &nulls,
+					  &call->nks);
+	if (call->nks == 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ks must not be empty"),
+						errhint("List the ks to try, such as '{5,10,20}'.")));
+	call->ks = palloc(sizeof(int64) * call->nks);
+	for (int i = 0; i < call->nks; i++)
+	{
+		call->ks[i] = nulls[i] ? 0 : DatumGetInt64(values[i]);
+		if (call->ks[i] < 2)
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k must be at least 2"),
+							errhint(PERSONS_HINT)));
+	}
+}
+
+/* kanon_linked_frontier(subject regclass, tables jsonb, ks bigint[], known_rows text[], seed bigint) */
+Datum
+kanon_linked_frontier(PG_FUNCTION_ARGS)
+{
+	Call call = {.undone = true};
+
+	refuse_null(fcinfo, 2, "ks", "List the ks to try, such as '{5,10,20}'.");
+	refuse_null(fcinfo, 3, "known_rows", KNOWN_HINT);
+	take_ks(&call, PG_GETARG_ARRAYTYPE_P(2));
+	take_known_rows(&call, PG_GETARG_ARRAYTYPE_P(3));
+	call.linked = linked_of_call(fcinfo, call.ks[0], "pg_temp");
+	/* (what one of them does not take is said before anything is read) */
+	call.linked->m = call.ms[0];
+	for (int i = 1; i < call.nms && call.linked->m > 0; i++)
+		call.linked->m = call.ms[i];
+	call.linked->seed = PG_ARGISNULL(4) ? 1 : (uint64) PG_GETARG_INT64(4);
+	call.subject = PG_GETARG_OID(0);
+	call.tables = jsonb_arg(fcinfo, 1);
+	call.lines = lines_begin(fcinfo);
+	rehearse(try_each, &call);
+	explicit_bzero(VARDATA(call.linked->secret), MASK_KEY_LENGTH);
+	return (Datum) 0;
+}
+
+/* ---- the check ---- */
 
 Datum
 kanon_check_linked(PG_FUNCTION_ARGS)

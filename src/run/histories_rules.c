@@ -99,7 +99,7 @@ histories_break_rules(Run *run, const char *labelled)
 	problem.columns = types->columns;
 	problem.ntypes = types->ntypes;
 	problem.rows = types->rows;
-	privacy_rules(rules_of_values(run->request->privacy), types, &problem, true,
+	privacy_rules(rules_of_values(run->request->privacy), types, NULL, &problem, true,
 				  run->request->series.histories->none, run->border);
 	nlabels = dictionary_size(source->qis[0].dictionary);
 	first = border_palloc(run->border, sizeof(uint32) * ((Size) nlabels + 1));

@@ -329,9 +329,21 @@ check_attainable(const PrivacyWords *words, const KanonPrivacyRule *rule, int co
 								: ", or let residual => 'drop' leave rows out")));
 }
 
+/* Behind the source's columns stands one that says whose each type is. */
+static void
+add_persons(const KanonColumn *persons, KanonProblem *problem, KanonPrivacyRule *rule)
+{
+	KanonColumn *extra = palloc(sizeof(KanonColumn) * (problem->nextra + 1));
+
+	memcpy(extra, problem->extra, sizeof(KanonColumn) * problem->nextra);
+	extra[problem->nextra] = *persons;
+	*rule = (KanonPrivacyRule){.kind = KANON_SUBJECT, .column = problem->nextra++};
+	problem->extra = extra;
+}
+
 void
-privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *problem, bool leaves_out,
-			  bool *too_few, Border *border)
+privacy_rules(const Privacy *privacy, const RowTypes *types, const KanonColumn *persons,
+			  KanonProblem *problem, bool leaves_out, bool *too_few, Border *border)
 {
 	const Source *source = types->source;
 	KanonPrivacyRule *rules;
@@ -342,7 +354,7 @@ privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *probl
 		return;
 	problem->nextra = source->ngrouped - source->nqis;
 	problem->extra = types->grouped + source->nqis;
-	rules = palloc(sizeof(KanonPrivacyRule) * privacy->n * KANON_MAX_COLUMNS);
+	rules = palloc(sizeof(KanonPrivacyRule) * (privacy->n * KANON_MAX_COLUMNS + 1));
 	from = palloc(sizeof(int) * privacy->n * KANON_MAX_COLUMNS);
 	for (int r = 0; r < privacy->n; r++)
 		for (int i = 0; i < privacy->words[r].ncolumns; i++)
@@ -353,7 +365,9 @@ privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *probl
 	privacy_population_rules(privacy, types, problem, border);
 	if (n == 0)
 		return;
-	border_check(border, kanon_privacy_open(problem, rules, n, &problem->privacy), "");
+	if (persons != NULL)
+		add_persons(persons, problem, &rules[n]);
+	border_check(border, kanon_privacy_open(problem, rules, n + (persons != NULL), &problem->privacy), "");
 	for (int i = 0; i < n; i++)
 	{
 		const char *column = source->qis[source->nqis + rules[i].column].name;

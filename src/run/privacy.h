@@ -70,11 +70,12 @@ extern Privacy *privacy_of_persons(const Privacy *privacy, Source *source, const
 
 /*
  * After rowtypes_read: sets the problem's rules, and raises those that no release
- * can fulfil.  leaves_out: the caller can say that rows may be left out (residual).
+ * can fulfil.  persons: whose each type is, where no column of the source says it; or NULL.
+ * leaves_out: the caller can say that rows may be left out (residual).
  * *too_few (or NULL) becomes true when what it raises is that the rows have too few persons or values.
  */
-extern void privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *problem,
-						  bool leaves_out, bool *too_few, Border *border);
+extern void privacy_rules(const Privacy *privacy, const RowTypes *types, const KanonColumn *persons,
+						  KanonProblem *problem, bool leaves_out, bool *too_few, Border *border);
 
 /*
  * privacy_population.c: opens and locks the populations, before the snapshot is

@@ -135,6 +135,7 @@ open_beside(Run *run)
 {
 	privacy_populations(run->request->privacy, run->source);
 	privacy_columns(run->request->privacy, run->source);
+	privacy_columns(run->request->linked.rules, run->source);
 	if (run->request->linked.told_apart != NULL)
 		group_by_further(run);
 	source_hierarchies(run->source, run->request->columns.hierarchies);
@@ -222,7 +223,7 @@ ready(Run *run)
 	if (histories != NULL)
 		*histories->none = histories->round > 1;
 	if (!run->none)
-		privacy_rules(request->privacy, types, &run->problem,
+		privacy_rules(request->privacy, types, NULL, &run->problem,
 					  (request->model->options & TAKES(RESIDUAL)) != 0, history_held(run), run->border);
 	if (histories != NULL)
 		*histories->none = false;
@@ -349,15 +350,16 @@ record_run(Run *run)
 {
 	RunRecord *record = &run->record;
 	KanonColumnMeasures *columns = palloc0(sizeof(KanonColumnMeasures) * run->source->nqis);
+	const Privacy *privacy =
+		run->request->linked.rules != NULL ? run->request->linked.rules : run->request->privacy;
 
 	record->patterns = kanon_mask_count(&run->problem, MOST_COUNTED);
 	border_check(run->border, kanon_measure_columns(&run->problem, &run->release, columns), "");
 	run_notice_empty(run, columns);
 	record->columns = columns;
 	record->sizes = run->parted != NULL ? &run->parted->sizes : NULL;
-	if (run->request->privacy != NULL)
-		record->options =
-			DirectFunctionCall2(jsonb_concat, record->options, privacy_recorded(run->request->privacy));
+	if (privacy != NULL)
+		record->options = DirectFunctionCall2(jsonb_concat, record->options, privacy_recorded(privacy));
 	run_record(run->schema, run->number, record, run->types, &run->problem, &run->release, &run->report,
 			   &run->measures);
 	comments_columns(run->target, run->source);
@@ -403,6 +405,7 @@ begin(Request *request, bool whole)
 	run->record.started_at = GetCurrentTimestamp();
 	run->record.method = request->recorded_method != NULL ? request->recorded_method : request->method;
 	run->border = border_create(request->function);
+	border_share(run->border, request->linked.border);
 	run->border->no_residual =
 		(request->model->options & TAKES(RESIDUAL)) == 0 || request->residual == KANON_RESIDUAL_FILL;
 	run->border->least_k = request->k <= 2;
@@ -638,9 +641,9 @@ run_finish(Run *run)
 void
 run_end(Run *run)
 {
-	MemoryContext context = run->border->context;
+	Border *border = run->border;
 
 	PopActiveSnapshot();
 	SPI_finish();
-	MemoryContextDelete(context);
+	border_delete(border);
 }

@@ -7,6 +7,7 @@
 # - every row belongs to the person whose it is, and shows what is true of it;
 # - whoever knows a person's values in the subject's table and any set of at most m rows of each table (with which
 #   rows hang together) finds nobody, or at least k persons who fit; of 'all' k persons agree in everything;
+# - rules about a kept value hold: of all rows that may be one of the known rows, persons of the class counted;
 # - no person has more rows than max_rows, and kanon_check_linked says that it is safe.
 # Of the source kanon_check_linked says it is safe just where every combination is that of k persons.
 # Shares no code with the extension. Of a case that fails the SQL is left in build/linked/.
@@ -65,7 +66,7 @@ sub fill
 		last if $t > 0 && !@$above;
 		for my $i (1 .. $n)
 		{
-			my %row = (id => $i, tag => "$table->{name}$i", map { ($_ => value($_, $spread)) } @{ $table->{columns} });
+			my %row = (id => $i, tag => "$table->{name}$i", val => chance(0.1) ? undef : 'w' . below(4), map { ($_ => value($_, $spread)) } @{ $table->{columns} });
 			$row{above} = $t == 0 || chance(0.03) ? undef : 1 + below(scalar @$above);
 			push @{ $table->{rows} }, \%row;
 		}
@@ -79,11 +80,11 @@ sub create
 	$db->run("DROP SCHEMA IF EXISTS src CASCADE; DROP SCHEMA IF EXISTS pub CASCADE; CREATE SCHEMA src; CREATE SCHEMA pub");
 	for my $table (@tables)
 	{
-		my @columns = ('id int PRIMARY KEY', 'tag text', map { "$_ " . type($_) } @{ $table->{columns} });
+		my @columns = ('id int PRIMARY KEY', 'tag text', 'val text', map { "$_ " . type($_) } @{ $table->{columns} });
 		push @columns, "above int REFERENCES src.$tables[$table->{parent}]{name}" if defined $table->{parent};
 		$db->run("CREATE TABLE src.$table->{name} (" . join(', ', @columns) . ')');
 		next if !@{ $table->{rows} };
-		my @names = ('id', 'tag', @{ $table->{columns} }, defined $table->{parent} ? 'above' : ());
+		my @names = ('id', 'tag', 'val', @{ $table->{columns} }, defined $table->{parent} ? 'above' : ());
 		$db->run("INSERT INTO src.$table->{name} (" . join(', ', @names) . ') VALUES ' .
 			join(', ', map { my $row = $_; '(' . join(', ', map { $db->quote($row->{$_}) } @names) . ')' } @{ $table->{rows} }));
 	}
@@ -93,6 +94,7 @@ sub options
 {
 	my ($k, $m, @tables) = @_;
 	my %all;
+	my @rules = ({ rule => 'distinct_l', l => 2 }, { rule => 'alpha', alpha => pick(0.5, 0.7) }, { rule => 'entropy_l', l => 2 }, { rule => 'recursive_cl', c => 2, l => 2 });
 	for my $t (0 .. $#tables)
 	{
 		my %one = (quasi_identifiers => $tables[$t]{columns}, keep => ['tag'], allow_identifying => ['tag']);
@@ -105,6 +107,12 @@ sub options
 		($class_size, $one{class_size}) = (0, 'auto') if $t == 0 && chance(0.15);
 		$one{max_rows} = 1 + below(3) if $t > 0 && chance(0.2);
 		$tables[$t]{max_rows} = $one{max_rows};
+		if ($t > 0 && $m ne 'all' && chance(0.4))
+		{
+			$tables[$t]{rule} = { column => 'val', %{ pick(@rules) } };
+			$one{privacy} = [ $tables[$t]{rule} ];
+			push @{ $one{$_} }, 'val' for 'keep', 'allow_identifying';
+		}
 		$all{"src.$tables[$t]{name}"} = \%one;
 	}
 	return $json->encode(\%all);
@@ -214,6 +222,79 @@ sub attack
 	return;
 }
 
+# Values of each of the rows that one of the known rows can be, with these rows instead.
+sub images
+{
+	my ($tables, $known, $rows, $of, $mark, $taken, $parents, $found) = @_;
+	if ($of == @$known) { $found->{ $rows->[ $taken->[$mark] ][1]{val} // 'none' } = 1; return; }
+	my ($t, $row, $above, $self) = @{ $known->[$of] };
+	for my $i (0 .. $#$rows)
+	{
+		my ($there, $other, $parent) = @{ $rows->[$i] };
+		my %parents = %$parents;
+		next if $there != $t || grep { $_ == $i } @$taken;
+		next if grep { ($row->{$_} // "\0") ne ($other->{$_} // "\0") } @{ $tables->[$t]{columns} };
+		my $hangs = 1;
+		for my $pair (defined $above ? [ $above, $parent ] : (), $t == 1 ? [ $self, $i ] : ())
+		{
+			$hangs = 0 if exists $parents{ $pair->[0] } ? $parents{ $pair->[0] } != $pair->[1] : grep { $_ == $pair->[1] } values %parents;
+			$parents{ $pair->[0] } = $pair->[1];
+		}
+		images($tables, $known, $rows, $of + 1, $mark, [ @$taken, $i ], \%parents, $found) if $hangs;
+	}
+}
+
+sub keeps
+{
+	my ($rule, $persons, %count) = @_;
+	my @counts = sort { $b <=> $a } values %count;
+	my $sum = 0;
+	$sum += $_ for @counts;
+	return @counts >= $rule->{l} if $rule->{rule} eq 'distinct_l';
+	return $counts[0] <= $rule->{alpha} * $persons + 1e-9 if $rule->{rule} eq 'alpha';
+	return $counts[0] < $rule->{c} * ($sum - $counts[0]) if $rule->{rule} eq 'recursive_cl';
+	my $entropy = 0;
+	$entropy -= $_ / $sum * log($_ / $sum) for @counts;
+	return exp($entropy) >= $rule->{l} - 1e-9;
+}
+
+# Does an attacker who knows rows as they are shown learn too much of the value of one of them?
+sub values_told
+{
+	my ($m, @tables) = @_;
+	my %class;
+	for my $person (@{ $tables[0]{written} })
+	{
+		push @{ $class{ $json->encode([ map { $person->{$_} } @{ $tables[0]{columns} } ]) } }, [ rows_of('written', $person, @tables) ];
+	}
+	for my $class (values %class)
+	{
+		for my $rows (@$class)
+		{
+			my @few = @$rows > 7 ? @$rows[ 0 .. 6 ] : @$rows;
+			for my $known (sets($m, 0, [], @few))
+			{
+				for my $mark (grep { $tables[ $known->[$_][0] ]{rule} } 0 .. $#$known)
+				{
+					my ($persons, %count) = (0);
+					for my $others (@$class)
+					{
+						my %found;
+						images(\@tables, $known, $others, 0, $mark, [], {}, \%found);
+						$persons++ if %found;
+						$count{$_}++ for keys %found;
+					}
+					$done{'known values'}++;
+					my $rule = $tables[ $known->[$mark][0] ]{rule};
+					return 'values of ' . $json->encode([ map { $_->[1]{tag} } @$known ]) . " at $mark break " . $json->encode($rule) . ': ' . $json->encode([ $persons, \%count ])
+					  if !keeps($rule, $persons, %count);
+				}
+			}
+		}
+	}
+	return;
+}
+
 # What a person shows in everything.
 sub whole
 {
@@ -291,13 +372,15 @@ sub one_case
 	($state, $rows) = $db->try("SELECT * FROM kanon_linked('src.s', " . $db->quote(options($k, $known, @tables)) . ", 'pub', $k, '$known', seed => " . below(100) . ')');
 	# (a class of more persons than there are)
 	return if $state eq '22023' && $class_size > @{ $tables[0]{rows} };
+	# (the column has too few values)
+	return if $state eq '23514' && grep { $_->{rule} } @tables;
 	return "$state" if $state ne '00000';
 	for my $table (@tables)
 	{
 		$table->{written} = $db->rows("SELECT * FROM pub.$table->{name}");
 	}
 	$done{"known $known"}++;
-	$problem = truth(@tables) // ($known eq 'all' ? agree($k, @tables) : attack($k, $known, @tables));
+	$problem = truth(@tables) // ($known eq 'all' ? agree($k, @tables) : attack($k, $known, @tables) // values_told($known, @tables));
 	return $problem if defined $problem;
 	my $found = check('pub', $k, $known, @tables);
 	return 'kanon_check_linked says that it is not safe' if !$found->{safe};

@@ -14,7 +14,8 @@
  * (k, k^m)-anonymity: Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos, "Anonymizing Data
  * with Relational and Transaction Attributes", ECML PKDD 2013.  Persons are in classes by what
  * the subject's table shows of them.  Inside each class every combination of at most m rows of
- * each table that one person has is what k persons have.  m = 0 stands for all rows: k persons
+ * each table that one person has is what k persons have.  Among the persons who have it the values of each
+ * of its rows keep the rules of the row's table.  m = 0 stands for all rows: k persons
  * of the class agree in everything (Nergiz, Clifton, Nergiz, "Multirelational k-Anonymity", 2009).
  */
 
@@ -26,7 +27,8 @@ typedef struct KanonLinkedTable
 {
 	const KanonProblem
 		*problem; /* columns with their weights, row types; types that agree in all columns are neighbours */
-	int parent;   /* the table on whose rows its rows hang, a lesser number; -1: on persons */
+	const KanonProblem *ruled; /* the same with rules, by types whose persons are told apart; or NULL */
+	int parent;                /* the table on whose rows its rows hang, a lesser number; -1: on persons */
 	uint32_t nrows;
 	const uint32_t *type;   /* [nrows] */
 	const uint32_t *person; /* [nrows] */

@@ -10,6 +10,7 @@
  * that what was frequent stays so; after rows were left out everything is counted again.
  */
 #include "linked/linked.h"
+#include "privacy/rules.h"
 #include "util/hash.h"
 #include "util/sort.h"
 
@@ -30,7 +31,16 @@ typedef struct Form
 	uint32_t lose; /* a node of which a row has to go; KANON_NO_ROW: none */
 	uint32_t size;
 	size_t example; /* its rows, in `rows` */
+	bool broken;    /* values of one of its rows break a rule */
 } Form;
+
+/* One of the rows of a combination: rows of other persons that it may be have the same hash. */
+typedef struct Known
+{
+	uint64_t hash;
+	uint32_t form;
+	uint32_t row; /* of the class */
+} Known;
 
 typedef struct Counter
 {
@@ -54,6 +64,13 @@ typedef struct Counter
 	uint64_t *sum;               /* [nrows of the class] of what hangs on a row, while a hash is made */
 	bool losing;                 /* on the second way: rows that have to go do so */
 	uint32_t *rare;              /* [nodes] rare combinations that have each */
+	bool ruled;                  /* a table has rules */
+	uint32_t marked;             /* the row whose values are looked at; or KANON_NO_ROW */
+	size_t nknown;
+	size_t known_room;
+	Known *knowns;
+	uint32_t *types; /* [nrows of the class] */
+	int64_t *ones;   /* [nrows of the class] */
 	uint64_t visits;
 	KanonStatus status;
 } Counter;
@@ -66,6 +83,8 @@ hash_row(Counter *counter, uint32_t row, bool known)
 	const LinkedRow *r = &counter->class->rows[row];
 	uint64_t node = known ? kanon_linked_node(counter->class, r->node) + 1 : 0;
 
+	if (row == counter->marked)
+		node |= UINT64_C(1) << 40;
 	return kanon_mix(kanon_mix(node << 8 | r->table) + counter->sum[row]);
 }
 
@@ -200,6 +219,24 @@ lose_row(Counter *counter, const Form *form, int n)
 		}
 }
 
+/* The rows chosen whose values have rules. */
+static void
+note_known(Counter *counter, uint32_t form, int n)
+{
+	for (int i = 0; i < n && counter->status == KANON_OK; i++)
+	{
+		counter->marked = counter->chosen[i];
+		if (counter->class->linked->tables[counter->class->rows[counter->marked].table].ruled == NULL)
+			continue;
+		if (!KANON_GROW(&counter->scratch, &counter->known_room, counter->nknown + 1,
+						KANON_ARRAY(counter->knowns)))
+			counter->status = KANON_NO_MEMORY;
+		else
+			counter->knowns[counter->nknown++] = (Known){hash_form(counter, n), form, counter->marked};
+	}
+	counter->marked = KANON_NO_ROW;
+}
+
 static void
 visit(Counter *counter, int n)
 {
@@ -224,6 +261,8 @@ visit(Counter *counter, int n)
 		form->last = counter->person + 1;
 		form->persons++;
 	}
+	if (counter->ruled && !counter->losing && counter->status == KANON_OK)
+		note_known(counter, counter->slots[slot_of(counter, hash)] - 1, n);
 }
 
 static bool
@@ -255,9 +294,10 @@ is_like_before(const Counter *counter, uint32_t i)
 	const LinkedRow *row = &counter->class->rows[counter->order[i]];
 	const LinkedRow *before = &counter->class->rows[counter->order[i - 1]];
 
-	return row->table == before->table && row->above == before->above && row->node == before->node &&
-		   !before->gone && !counter->has_rows[counter->order[i]] &&
-		   !counter->has_rows[counter->order[i - 1]];
+	/* (their values may differ) */
+	return counter->class->linked->tables[row->table].ruled == NULL && row->table == before->table &&
+		   row->above == before->above && row->node == before->node && !before->gone &&
+		   !counter->has_rows[counter->order[i]] && !counter->has_rows[counter->order[i - 1]];
 }
 
 static void
@@ -325,12 +365,73 @@ count(Counter *counter, int size)
 static void
 forget(Counter *counter)
 {
-	counter->nforms = counter->nexamples = 0;
+	counter->nforms = counter->nexamples = counter->nknown = 0;
 	if (counter->nslots > 0)
 		memset(counter->slots, 0, sizeof(uint32_t) * counter->nslots);
 }
 
+/* ---- rules ---- */
+
+static int
+compare_knowns(const void *a, const void *b, void *arg)
+{
+	const Known *left = a, *right = b;
+
+	(void) arg;
+	if (left->hash != right->hash)
+		return left->hash < right->hash ? -1 : 1;
+	return left->row < right->row ? -1 : left->row > right->row;
+}
+
+/* May the values of these rows be all that one can be?  Each row is met once. */
+static bool
+keeps_rules(const Counter *counter, const Known *known, size_t n)
+{
+	const LinkedClass *class = counter->class;
+	const KanonLinkedTable *table = &class->linked->tables[class->rows[known[0].row].table];
+	size_t nrows = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || known[i].row != known[i - 1].row)
+			counter->types[nrows++] = table->type[class->rows[known[i].row].row];
+	return kanon_privacy_allows(table->ruled, counter->types, counter->ones, nrows, true, NULL);
+}
+
+/* Of which combinations do the values of a row break a rule? */
+static KanonStatus
+judge(Counter *counter)
+{
+	size_t mark = kanon_mark(&counter->scratch);
+	Known *scratch = kanon_take(&counter->scratch, counter->nknown, sizeof(Known));
+
+	if (kanon_taken(&counter->scratch) != KANON_OK)
+		return KANON_NO_MEMORY;
+	kanon_sort(counter->knowns, scratch, counter->nknown, sizeof(Known), compare_knowns, NULL);
+	for (size_t from = 0, to; from < counter->nknown; from = to)
+	{
+		for (to = from; to < counter->nknown && counter->knowns[to].hash == counter->knowns[from].hash;)
+			to++;
+		if (!keeps_rules(counter, counter->knowns + from, to - from))
+			counter->forms[counter->knowns[from].form].broken = true;
+		if (kanon_stop(counter->class->pace, to - from))
+			return KANON_CANCELLED;
+	}
+	kanon_release(&counter->scratch, mark);
+	for (int t = 0; t < counter->class->linked->ntables; t++)
+		if (counter->class->linked->tables[t].ruled != NULL &&
+			kanon_privacy_failed(counter->class->linked->tables[t].ruled->privacy))
+			return KANON_NO_MEMORY;
+	return KANON_OK;
+}
+
 /* ---- rare ones ---- */
+
+/* Too few persons have it, or their values are too much alike. */
+static bool
+is_rare(const Counter *counter, const Form *form)
+{
+	return form->persons < counter->class->linked->k || form->broken;
+}
 
 typedef struct Choice
 {
@@ -415,7 +516,7 @@ count_rare(Counter *counter)
 	{
 		const Form *form = &counter->forms[f];
 
-		for (uint32_t i = 0; i < form->size && form->persons < class->linked->k; i++)
+		for (uint32_t i = 0; i < form->size && is_rare(counter, form); i++)
 			counter->rare[kanon_linked_node(class, class->rows[counter->examples[form->example + i]].node)]++;
 	}
 }
@@ -439,7 +540,7 @@ mend(Counter *counter, size_t *rare)
 		Form *form = &counter->forms[f];
 		Choice choice;
 
-		if (form->persons >= class->linked->k)
+		if (!is_rare(counter, form))
 			continue;
 		(*rare)++;
 		if (is_touched(counter, form, touched))
@@ -472,8 +573,12 @@ settle(Counter *counter, int size, bool *again)
 	{
 		forget(counter);
 		status = count(counter, size);
+		if (status == KANON_OK && counter->ruled)
+			status = judge(counter);
 		if (status == KANON_OK)
 			status = mend(counter, &rare);
+		/* rows that look alike since may have values that break a rule in a smaller combination */
+		*again = *again || (counter->ruled && size > 1 && rare > 0);
 		if (status == KANON_OK && counter->losing)
 		{
 			/* nodes that became one meanwhile are not those that were counted: their forms are not met again */
@@ -489,14 +594,23 @@ settle(Counter *counter, int size, bool *again)
 KanonStatus
 kanon_linked_combinations(LinkedClass *class)
 {
-	Counter counter = {.class = class, .scratch = {.env = class->linked->env}};
+	Counter counter = {.class = class, .scratch = {.env = class->linked->env}, .marked = KANON_NO_ROW};
 	int most = class->linked->m * class->linked->ntables;
 	KanonStatus status;
 
 	counter.sum = kanon_take(&counter.scratch, class->nrows, sizeof(uint64_t));
 	counter.order = kanon_take(&counter.scratch, class->nrows, sizeof(uint32_t));
 	counter.has_rows = kanon_take(&counter.scratch, class->nrows, sizeof(bool));
+	for (int t = 0; t < class->linked->ntables; t++)
+		counter.ruled = counter.ruled || class->linked->tables[t].ruled != NULL;
+	if (counter.ruled)
+	{
+		counter.types = kanon_take(&counter.scratch, class->nrows, sizeof(uint32_t));
+		counter.ones = kanon_take(&counter.scratch, class->nrows, sizeof(int64_t));
+	}
 	status = kanon_taken(&counter.scratch);
+	for (uint32_t r = 0; r < class->nrows && counter.ruled && status == KANON_OK; r++)
+		counter.ones[r] = 1;
 	for (int size = 1; size <= most && status == KANON_OK; size++)
 	{
 		bool again;

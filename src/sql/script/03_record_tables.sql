@@ -73,7 +73,9 @@ CREATE TABLE @extschema@.kanon_run (
     -- of a run that published two tables: the other one, groups, and the promise in words
     anatomy             jsonb,
     -- of a run that published rows drawn by chance: its parameters, and the promise in words
-    mechanism           jsonb
+    mechanism           jsonb,
+    -- of a release of several tables as a whole: these, what was counted over all of them, and the promise in words
+    tables              jsonb
 );
 
 CREATE TABLE @extschema@.kanon_run_column (

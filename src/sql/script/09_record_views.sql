@@ -4,18 +4,19 @@ SELECT run, started_at, run_by, source, target, k, method, row_count, row_types,
        suppressed_cells::float8 / nullif((row_count - dropped_rows) * quasi_identifiers, 0) AS suppressed_share,
        usefulness, classes, class_min, class_avg, class_max,
        read_ms, solve_ms, write_ms, verify_ms, dropped_rows, cost, lower_bound, guarantee, gap, proven, nodes,
-       peak_memory, discernibility, c_avg, iloss, ncp, gcp, precision, entropy, entropy_share, classification,
+       peak_memory, discernibility, c_avg, iloss, ncp, coalesce(gcp, (tables OPERATOR(pg_catalog.->>) 'gcp')::float8) AS gcp, precision, entropy, entropy_share, classification,
        kept, options, version, matches,
        CASE WHEN transactions IS NOT NULL THEN transactions OPERATOR(pg_catalog.->>) 'promise'
             WHEN anatomy IS NOT NULL THEN anatomy OPERATOR(pg_catalog.->>) 'promise'
             WHEN mechanism IS NOT NULL THEN mechanism OPERATOR(pg_catalog.->>) 'promise'
+            WHEN tables IS NOT NULL THEN tables OPERATOR(pg_catalog.->>) 'promise'
             WHEN matches IS NOT NULL THEN pg_catalog.format(
            CASE method
                WHEN 'one_k' THEN 'freeform: no classes; every row matches at least %s records, a record may show one row alone'
                WHEN 'k_one' THEN 'freeform: no classes; every record shows at least %s rows, a row may match one record alone'
                ELSE 'freeform: no classes; every row matches at least %s records, every record shows at least %s rows'
            END, matches, matches) END AS note,
-       transactions, model, publication, target_oid, anatomy, mechanism
+       transactions, model, publication, target_oid, anatomy, mechanism, tables
 FROM @extschema@.kanon_run
 WHERE pg_catalog.pg_has_role(run_by, 'MEMBER');
 
@@ -31,12 +32,13 @@ WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 CREATE VIEW @extschema@.kanon_equivalence_classes WITH (security_barrier) AS
 SELECT r.run, c.class, c.pattern, c.row_count, c.suppressed_cells, c.tuple_diversity, c.shown,
        CASE WHEN r.transactions IS NOT NULL THEN 'sets of items have no classes; see kanon_check_transactions'
+            WHEN r.tables IS NOT NULL THEN 'a release of several tables has classes in each; see their runs'
             WHEN r.mechanism IS NOT NULL THEN 'rows that are drawn by chance have no classes; the promise is of how they are drawn'
             WHEN r.anatomy IS NOT NULL THEN 'the rows of two tables have no classes; they are in groups by their sensitive values'
             WHEN r.matches IS NOT NULL THEN 'a freeform release has no classes; see kanon_check_freeform' END AS note
 FROM @extschema@.kanon_run r
 LEFT JOIN @extschema@.kanon_run_class c USING (run)
-WHERE (c.run IS NOT NULL OR r.matches IS NOT NULL OR r.transactions IS NOT NULL OR r.anatomy IS NOT NULL OR r.mechanism IS NOT NULL) AND pg_catalog.pg_has_role(r.run_by, 'MEMBER');
+WHERE (c.run IS NOT NULL OR r.matches IS NOT NULL OR r.transactions IS NOT NULL OR r.anatomy IS NOT NULL OR r.mechanism IS NOT NULL OR r.tables IS NOT NULL) AND pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 
 CREATE VIEW @extschema@.kanon_run_relations WITH (security_barrier) AS
 SELECT r.run, e.relation ->> 'part' AS part, e.relation ->> 'name' AS name, (e.relation ->> 'oid')::oid AS relation,
@@ -93,6 +95,7 @@ COMMENT ON COLUMN @extschema@.kanon_usefulness.note IS 'runs without classes: a 
 COMMENT ON COLUMN @extschema@.kanon_usefulness.transactions IS 'runs over sets of items: what the sets lost';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.anatomy IS 'runs that published two tables: the second table and its groups';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.mechanism IS 'runs that drew rows at random: the parameters of the draw';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.tables IS 'releases of several tables: these with their runs, and what was counted over all of them';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.model IS 'the function that made it, without kanon_';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.publication IS 'the publication whose release it was; NULL: none';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.target_oid IS 'the table itself, whatever has its name today';

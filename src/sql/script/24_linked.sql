@@ -5,14 +5,28 @@ CREATE FUNCTION @extschema@.kanon_linked(
     k             bigint,
     known_rows    text   DEFAULT '1',
     seed          bigint DEFAULT NULL,
-    replace       boolean DEFAULT false)
+    replace       boolean DEFAULT false,
+    dry_run       boolean DEFAULT false)
 RETURNS TABLE (table_name text, target text, role text, row_count bigint, published bigint, suppressed float8,
-               gcp float8, run bigint)
+               gcp float8, run bigint, release_run bigint)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_linked';
 
-COMMENT ON FUNCTION @extschema@.kanon_linked(regclass, jsonb, text, bigint, text, bigint, boolean)
+COMMENT ON FUNCTION @extschema@.kanon_linked(regclass, jsonb, text, bigint, text, bigint, boolean, boolean)
 IS 'publishes several tables that join as one release: whoever knows a person and some of the person''s rows finds k persons who fit';
+
+CREATE FUNCTION @extschema@.kanon_linked_frontier(
+    subject    regclass,
+    tables     jsonb,
+    ks         bigint[],
+    known_rows text[] DEFAULT '{1}',
+    seed       bigint DEFAULT NULL)
+RETURNS TABLE (k bigint, known_rows text, table_name text, class_size bigint, published bigint, loss float8)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_linked_frontier';
+
+COMMENT ON FUNCTION @extschema@.kanon_linked_frontier(regclass, jsonb, bigint[], text[], bigint)
+IS 'loss of several tables that join, for each of several ks and numbers of known rows; reads the rows once and writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_check_linked(
     subject    regclass,

@@ -48,10 +48,10 @@ WITH -- what the schema of these functions is called today
 home AS (
     SELECT n.nspname AS name FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'kanon'),
 r AS (
-    SELECT u.*, coalesce((u.mechanism ->> 'rows')::bigint, u.row_count - u.dropped_rows) AS published_rows,
+    SELECT u.*, coalesce((u.mechanism ->> 'rows')::bigint, (u.tables ->> 'published')::bigint, u.row_count - u.dropped_rows) AS published_rows,
            to_char(u.started_at AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC' AS started,
            coalesce(u.options -> 'privacy', '[]') AS privacy,
-           u.transactions IS NULL AND u.matches IS NULL AND u.anatomy IS NULL AND u.mechanism IS NULL AS has_classes,
+           u.transactions IS NULL AND u.matches IS NULL AND u.anatomy IS NULL AND u.mechanism IS NULL AND u.tables IS NULL AS has_classes,
            -- k is counted in a population, or in persons, instead of rows
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "k_map").population') #>> '{}' AS population,
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "k_map" || @.rule == "delta_presence").population') #>> '{}' AS any_population,
@@ -62,7 +62,7 @@ r AS (
                      (SELECT string_agg(x.word, ' or ' ORDER BY x.nr) FROM jsonb_array_elements_text(u.options -> 'combinations') WITH ORDINALITY AS x (word, nr))) AS known,
            u.options ?| ARRAY['known_columns', 'combinations'] AS few_known,
            -- or of persons, over the tables of one release
-           CASE WHEN u.options #> '{linked,promised}' = 'true' THEN u.options -> 'linked' END AS linked,
+           CASE WHEN u.tables IS NOT NULL THEN u.options WHEN u.options #> '{linked,promised}' = 'true' THEN u.options -> 'linked' END AS linked,
            l.source_now, l.source_not,
            -- of a publication, what it is made of: its own relations have private names
            d.oid AS described, obj_description(d.oid, 'pg_class') AS comment,
@@ -213,15 +213,37 @@ rule_words AS (
                       (SELECT string_agg(quote_ident(n), ', ') FROM jsonb_array_elements_text(e.value) AS n)) END
                  WHEN jsonb_typeof(e.value) = 'array' THEN e.value
                  ELSE jsonb_build_array(e.value) END) WITH ORDINALITY AS t (item, nr)) AS v),
+-- tables of a release as a whole, and where each stands in the picture: to the right of what it refers to
+linked_tables AS (
+    SELECT t.*, 20 + 250 * t.depth AS x, 20 + 84 * (row_number() OVER (PARTITION BY t.depth ORDER BY t.nr) - 1) AS y,
+           format('%s as %s: %s of %s rows', t.source, t.target, to_char(t.published, 'FM999,999,999,999,999,990'), to_char(t.row_count, 'FM999,999,999,999,999,990'))
+           || CASE t.role WHEN 'subject' THEN ', one for each person' WHEN 'rows' THEN ', rows of persons' WHEN 'lookup' THEN ', a lookup, published as named' ELSE ', without a key to the person; persons are counted in this table alone' END
+           || coalesce('; left out: ' || nullif(concat_ws(', ', nullif(t.of_nobody, 0) || ' of nobody who is published', nullif(t.over_max_rows, 0) || ' over max_rows', nullif(t.rare, 0) || ' that too few persons have, or that hang on these'), ''), '') || '.' AS says,
+           jsonb_build_object('table', t.source, 'role', t.role, 'rows', t.row_count, 'published', t.published) AS claim,
+           CASE WHEN t.publication IS NULL THEN t.target ELSE (SELECT quote_ident(n.nspname) FROM pg_namespace n WHERE n.oid = t.home) || '.' || quote_ident(t.target) END AS shown,
+           (SELECT jsonb_agg(c.column_name ORDER BY c.ordinal) FROM @extschema@.kanon_columns c WHERE c.run = t.run) AS names
+    FROM (SELECT r.publication, (e.t ->> 'place')::int + 1 AS nr, e.t ->> 'table' AS source, e.t ->> 'target' AS target, e.t ->> 'role' AS role, e.t -> 'refers' AS refers,
+                 (e.t ->> 'row_count')::bigint AS row_count, (e.t ->> 'published')::bigint AS published, (e.t ->> 'of_nobody')::bigint AS of_nobody, (e.t ->> 'over_max_rows')::bigint AS over_max_rows,
+                 (e.t ->> 'rare')::bigint AS rare, (e.t ->> 'gcp')::float8 AS gcp, (e.t ->> 'suppressed')::float8 AS suppressed, (e.t ->> 'run')::bigint AS run,
+                 left(e.t ->> 'target', 24) AS label, (e.t ->> 'role') || ', ' || to_char((e.t ->> 'published')::bigint, 'FM999,999,999,999,999,990') || ' rows' AS words, l.depth,
+                 (SELECT c.relnamespace FROM @extschema@.kanon_publications p JOIN pg_class c ON c.oid = p.published WHERE p.publication = r.publication) AS home
+          FROM r, jsonb_array_elements(r.tables -> 'tables') AS e (t),
+               LATERAL (WITH RECURSIVE up (place, depth) AS (
+                   SELECT e.t -> 'place', 0
+                   UNION ALL
+                   -- (along the first key: that to the person, of tables that have one)
+                   SELECT o.t #> '{refers,0,to}', up.depth + 1 FROM up, jsonb_array_elements(r.tables -> 'tables') AS o (t) WHERE o.t -> 'place' = up.place AND o.t ->> 'role' = 'rows' AND up.depth < 20)
+                   SELECT CASE e.t ->> 'role' WHEN 'lookup' THEN 0 WHEN 'not linked' THEN 1 ELSE max(up.depth) END AS depth FROM up WHERE up.place IS NOT NULL) l) t),
 statements AS (
     SELECT * FROM (
         SELECT 10 AS nr, 0 AS part, 'release' AS about,
                format('On %s the role %s published %s ' || CASE
                           WHEN r.transactions IS NOT NULL THEN 'transactions of %s'
                           WHEN r.mechanism IS NOT NULL THEN CASE r.model WHEN 'cross_training' THEN 'rows of %s with noise' WHEN 'alpha_beta' THEN 'rows, some of %s and some made up,' ELSE 'made-up rows that follow %s' END
-                          WHEN r.published_rows = 1 THEN 'row of %s' ELSE 'rows of %s' END || ' as ',
+                          WHEN r.tables IS NOT NULL THEN 'rows about the persons of %s' WHEN r.published_rows = 1 THEN 'row of %s' ELSE 'rows of %s' END || ' as ',
                       r.started, r.run_by, to_char(r.published_rows, 'FM999,999,999,999,999,990'), coalesce(r.made_of, 'its source'))
-               || CASE WHEN r.publication IS NULL THEN format('the table %s', r.target)
+               || CASE WHEN r.tables IS NOT NULL THEN format('%s tables that join, %s %s.', jsonb_array_length(r.tables -> 'tables'), CASE WHEN r.publication IS NULL THEN 'in the schema' ELSE 'a release of the publication' END, coalesce(r.publication, r.target))
+                       WHEN r.publication IS NULL THEN format('the table %s', r.target)
                             || CASE WHEN r.anatomy IS NOT NULL THEN format(', and their values of %I as the table %s', r.anatomy ->> 'sensitive', r.anatomy ->> 'sensitive_target') || coalesce('. The view ' || (r.anatomy ->> 'view') || ' joins both', '') ELSE '' END
                             || CASE WHEN r.options ? 'linked' THEN format(', one table of a release of several about the persons of %s', r.options #>> '{linked,subject}') ELSE '' END || '.'
                        WHEN r.release IS NULL THEN format('a release of the publication %s that is not there any more.', r.publication)
@@ -234,12 +256,14 @@ statements AS (
         SELECT 20, 0, 'release', CASE r.dropped_rows WHEN 0 THEN 'No row was left out.' WHEN 1 THEN '1 row was left out.'
                                  ELSE to_char(r.dropped_rows, 'FM999,999,999,999,999,990') || ' rows were left out.' END,
                jsonb_build_object('left_out', r.dropped_rows)
-        FROM r WHERE r.transactions IS NULL AND r.mechanism IS NULL
+        FROM r WHERE r.transactions IS NULL AND r.mechanism IS NULL AND r.tables IS NULL
+        UNION ALL
+        SELECT 25, t.nr, 'tables', t.says, t.claim FROM linked_tables t
         UNION ALL
         SELECT 30, 0, 'columns', format('Quasi-identifiers, the columns that an outsider could know about a person: %s.',
                                         (SELECT string_agg(c.name, ', ' ORDER BY c.ordinal) FROM columns c)),
                jsonb_build_object('quasi_identifiers', (SELECT jsonb_agg(c.column_name ORDER BY c.ordinal) FROM columns c))
-        FROM r WHERE r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL
+        FROM r WHERE r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL AND r.tables IS NULL
         UNION ALL
         SELECT 40, 0, 'columns',
                CASE WHEN r.kept = '{}' THEN 'No other column of the source is in the table.'
@@ -251,7 +275,7 @@ statements AS (
                || CASE WHEN r.options -> 'mark' = 'true' THEN ' Its column kanon_pattern says what was done to each row.' ELSE '' END,
                jsonb_build_object('kept', to_jsonb(r.kept), 'marked', coalesce(r.options -> 'mark', 'false'))
                || CASE WHEN r.options ? 'mask' THEN jsonb_build_object('masked', (SELECT jsonb_agg(m) FROM jsonb_object_keys(r.options -> 'mask') AS m)) ELSE '{}' END
-        FROM r
+        FROM r WHERE r.tables IS NULL
         UNION ALL
         SELECT 50, 0, 'model',
                CASE WHEN r.transactions IS NOT NULL THEN 'Each transaction is a set of items. The table shows an item as it was, by a label that stands for several items, or not at all. An item is shown in the same way in every transaction.'
@@ -259,6 +283,7 @@ statements AS (
                     WHEN r.mechanism IS NOT NULL AND r.model = 'cross_training' THEN 'Each row is a row of the source with noise in every column.'
                     WHEN r.mechanism IS NOT NULL THEN 'No row was copied from the source. All rows were drawn from a noisy model of the source.'
                     WHEN r.anatomy IS NOT NULL THEN format('The rows stand as they were. Each has the number of a group that was drawn at random. The other table lists the values of %I in each group, but not which row has which.', r.anatomy ->> 'sensitive')
+                    WHEN r.tables IS NOT NULL THEN 'Persons who look alike in the table of persons are a class. Inside each class the rows of the other tables show what several persons have in common. Keys are pseudonyms that agree in all tables.'
                     WHEN r.matches IS NOT NULL THEN 'There are no classes. Each record shows, column by column, what several rows have in common; records overlap.'
                     WHEN r.model = 'full_domain' THEN 'Every row is generalised to the same levels, or blank as a whole: '
                          || coalesce((SELECT string_agg(c.name || ' ' || CASE WHEN c.kept > 0 THEN 'as it was'
@@ -273,6 +298,7 @@ statements AS (
                CASE WHEN r.transactions IS NOT NULL THEN '{"shows": "items"}'
                     WHEN r.mechanism IS NOT NULL THEN '{"shows": "chance"}'
                     WHEN r.anatomy IS NOT NULL THEN '{"shows": "groups"}'
+                    WHEN r.tables IS NOT NULL THEN '{"shows": "persons"}'
                     WHEN r.matches IS NOT NULL THEN '{"shows": "records"}'
                     WHEN r.model = 'full_domain' THEN jsonb_build_object('levels', (SELECT jsonb_object_agg(c.column_name, CASE WHEN c.kept > 0 THEN 0
                                           WHEN c.generalised > 0 THEN (SELECT (x ->> 'level')::int FROM jsonb_array_elements(c.levels_shown) AS x ORDER BY (x ->> 'cells')::bigint DESC LIMIT 1)
@@ -323,7 +349,7 @@ statements AS (
                     WHEN 'delta_presence' THEN format('A reader can tell of a person of the population %s only that the person is in the table with a probability between %s and %s.', x.rule ->> 'population', x.rule ->> 'dmin', x.rule ->> 'dmax')
                     WHEN 'presence' THEN format('Take a population of %s persons whose values are distributed as in %s, independently of one another. A reader can tell of such a person only that the person is in the table with a probability between %s and %s. For each class this holds with a probability of at least %s.',
                               x.rule ->> 'population_rows', x.rule ->> 'distributions', x.rule ->> 'dmin', x.rule ->> 'dmax', x.rule ->> 'confidence')
-                    ELSE format('In every class: %s.', x.rule ->> 'says') END,
+                    ELSE format(CASE r.model WHEN 'linked' THEN 'Of the rows that may be one that somebody knows of a person, counted by persons: %s.' ELSE 'In every class: %s.' END, x.rule ->> 'says') END,
                jsonb_build_object('rule', x.rule - 'says')
         FROM r, jsonb_array_elements(r.privacy) WITH ORDINALITY AS x (rule, nr) WHERE x.rule ->> 'rule' NOT IN ('k_map', 'subject')
         UNION ALL
@@ -363,7 +389,7 @@ statements AS (
                || CASE WHEN r.guarantee <= 10 AND r.proven IS NOT TRUE THEN format(' The method never costs more than %s times the least.', trim_scale(round(r.guarantee::numeric, 2))) ELSE '' END,
                jsonb_build_object('method', r.method, 'cost', r.cost, 'best', CASE WHEN r.model = 'full_domain' AND NOT r.options ?| '{metric_bound,stayed_near}' THEN to_jsonb(r.options ->> 'metric') ELSE to_jsonb(coalesce(r.proven AND r.gap = 0, false)) END,
                                   'lower_bound', r.lower_bound, 'guarantee', r.guarantee, 'suppression_limit', r.options -> 'suppression_limit')
-        FROM r WHERE r.mechanism IS NULL
+        FROM r WHERE r.mechanism IS NULL AND r.tables IS NULL
         UNION ALL
         SELECT 120, 0, 'residual',
                CASE WHEN k.blank = 0 THEN 'No row is empty in all of these columns.'
@@ -422,6 +448,7 @@ verdicts AS (
                     WHEN r.anatomy IS NOT NULL THEN 'The promise was kept when the tables were published, but it protects the sensitive values alone. Somebody who knows a person''s other values finds the row, and knows that the person is in the table.'
                     WHEN r.matches IS NOT NULL THEN format('Every row and every record has at least %s matches. kanon counted them in the table before anybody could see it.', r.matches)
                     WHEN r.linked IS NOT NULL THEN format('At least %s persons were promised for what somebody may know of a person. kanon counted them over all tables of the release before anybody could see them.', r.linked ->> 'k')
+                         || coalesce(' The smallest class has ' || (r.tables ->> 'smallest_class') || ' persons' || coalesce(', and the rarest combination of rows ' || nullif(r.tables ->> 'smallest', '0'), '') || '.', '')
                     WHEN n.few_rare > 0 THEN 'The table has been changed since it was published: a combination that somebody may know has too few rows.'
                     WHEN r.few_known THEN 'The combinations were counted in the table before anybody could see it. The promise is weaker than k-anonymity: it is about somebody who knows few columns, and does not ask who is left over when a cell is blank.'
                     WHEN k.blank > 0 AND k.blank < r.k THEN format('%s blank, fewer than k: an outsider who knows that a person is in the table can tell that the person is one of them. With residual => ''fill'' there would be none, or at least k.',
@@ -430,8 +457,15 @@ verdicts AS (
                     WHEN r.population IS NOT NULL THEN format('Every class was counted in the population before anybody could see the table. In the table itself the smallest has %s%s.', k.least, CASE WHEN k.least < r.k THEN ', fewer than k: nothing was promised against those who know that a person is in it' ELSE '' END)
                     WHEN r.subject IS NOT NULL THEN format('Every class was counted in persons before anybody could see the table. In rows the smallest has %s.', k.least)
                     ELSE format('The smallest class has %s rows; at least %s were promised. kanon counted them in the table before anybody could see it.', k.least, r.k) END AS says,
-               CASE WHEN r.has_classes THEN jsonb_build_object('smallest_class', k.least) ELSE '{}' END AS claim
+               CASE WHEN r.has_classes THEN jsonb_build_object('smallest_class', k.least) WHEN r.tables IS NOT NULL THEN r.tables - '{tables,promise,gcp}'::text[] ELSE '{}' END AS claim
         FROM r LEFT JOIN risk k ON true LEFT JOIN now n ON true
+        UNION ALL
+        SELECT 12, 'counts', 'caution', CASE r.tables ->> 'count_alone' WHEN '1' THEN '1 person has a number' ELSE (r.tables ->> 'count_alone') || ' persons have numbers' END || ' of rows that nobody else of the class has. Somebody who knows how many rows a person has can tell the person apart.',
+               jsonb_build_object('count_alone', r.tables -> 'count_alone')
+        FROM r WHERE (r.tables ->> 'count_alone')::bigint > 0
+        UNION ALL
+        SELECT 13, 'left_out', 'caution', format('%s of the rows of %s were left out.', to_char(100 * (1 - t.published / t.row_count::float8), 'FM990.0') || ' %', t.source), jsonb_build_object('table', t.source, 'left_out', t.row_count - t.published)
+        FROM linked_tables t WHERE t.role IN ('subject', 'rows') AND t.row_count - t.published >= 0.01 * t.row_count AND t.row_count > t.published
         UNION ALL
         SELECT 14, 'left_out', 'caution',
                format('%s left out (%s %% of the source).', CASE r.dropped_rows WHEN 1 THEN '1 row was' ELSE to_char(r.dropped_rows, 'FM999,999,999,999,999,990') || ' rows were' END,
@@ -486,12 +520,13 @@ verdicts AS (
                                 (SELECT max(x) FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x WHERE NOT coalesce(r.options -> 'mask', '{}') ? x) AS unmasked,
                                 (SELECT string_agg(quote_ident(x), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'may_name_persons', '[]')) AS x) AS like_names,
                                 (SELECT string_agg(x, '; ') FROM jsonb_array_elements_text(coalesce(r.options -> 'identify_together', '[]')) AS x) AS together,
-                                (SELECT string_agg(format('%s (of %s)', split_part(x, ': ', 1), split_part(x, ': ', 2)), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'tell', '[]')) AS x) AS tell) AS a) AS v),
+                                (SELECT string_agg(format('%s (of %s)', split_part(x, ': ', 1), split_part(x, ': ', 2)), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'tell', '[]')) AS x) AS tell) AS a
+        WHERE r.tables IS NULL) AS v),
 measures AS (
     SELECT m.* FROM r, LATERAL (VALUES
         (1, 'Suppressed cells', 'count', 'suppressed_cells', CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN r.suppressed_cells END::float8, 'Empty cells among the quasi-identifiers; for sets, items left out. Fewer is better.'),
         (2, 'Suppressed share', 'share', 'suppressed_share', r.suppressed_share, 'Their share of all published cells of quasi-identifiers.'),
-        (3, 'Cost', 'number', 'cost', CASE WHEN r.mechanism IS NULL THEN r.cost END, 'The method''s own score; compare only runs of the same method.'),
+        (3, 'Cost', 'number', 'cost', CASE WHEN r.mechanism IS NULL AND r.tables IS NULL THEN r.cost END, 'The method''s own score; compare only runs of the same method.'),
         (4, 'Lower bound', 'number', 'lower_bound', r.lower_bound, 'Proven: no release under these rules costs less.'),
         (5, 'Usefulness loss', 'number', 'usefulness', r.usefulness, 'How different the original rows of a class are (Bredereck et al.). Smaller is better.'),
         (6, 'Classes', 'count', 'classes', r.classes, 'Groups of rows that show the same.'),
@@ -516,6 +551,9 @@ measures AS (
         (25, 'Most frequent sets', 'count', 'frequent_sets', (r.transactions ->> 'frequent_sets')::float8, 'The most frequent sets of items of the source, 100 at most.'),
         (27, 'Groups', 'count', 'groups', (r.anatomy ->> 'groups')::float8, 'Groups of rows that share their sensitive values.'),
         (28, 'Sensitive values', 'count', 'sensitive_values', (r.anatomy ->> 'values')::float8, 'Different ones in the source.'),
+        (29, 'Persons', 'count', 'persons', (r.tables ->> 'persons')::float8, 'Rows of the table of persons.'),
+        (30, 'Classes of persons', 'count', 'person_classes', (r.tables ->> 'classes')::float8, 'Persons who look alike in their own table.'),
+        (31, 'Combinations of rows', 'count', 'combinations', (r.tables ->> 'combinations')::float8, 'Different ones that somebody may know, in all classes.'),
         (26, 'Frequent sets preserved', 'count', 'frequent_preserved', (r.transactions ->> 'frequent_preserved')::float8, 'Sets that are among the most frequent of the table, too. More is better.'))
         AS m (nr, what, kind, measure, value, reading)
     WHERE m.value IS NOT NULL),
@@ -526,7 +564,7 @@ again AS (
                || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,identify_together,tell,metric_bound,stayed_near}'::text[])
                || CASE WHEN r.privacy <> '[]' THEN jsonb_build_object('privacy', (SELECT jsonb_agg(x - 'says') FROM jsonb_array_elements(r.privacy) AS x)) ELSE '{}' END AS options
     FROM r
-    WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.named_not IS NULL AND r.mechanism IS NULL AND NOT r.options ?| '{h,rho,linked,known_columns,combinations}'
+    WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.named_not IS NULL AND r.mechanism IS NULL AND r.tables IS NULL AND NOT r.options ?| '{h,rho,linked,known_columns,combinations}'
       AND NOT jsonb_path_exists(r.privacy, '$[*].listed')),
 ks AS (
     SELECT f.* FROM again a, LATERAL @extschema@.kanon_frontier(a.source_now, a.names, kanon_report_data.frontier, method => 'greedy'::text, patterns => NULL::text[],
@@ -537,8 +575,14 @@ SELECT jsonb_build_object(
     'run', to_jsonb(r) - '{source_now,source_not,target_now,target_not,beside_now,beside_not,named_now,named_not,any_population,described}'::text[] || jsonb_build_object('server', current_setting('server_version'),
         -- nobody asked for one where the promise is another
         'k', CASE WHEN r.linked IS NOT NULL THEN (r.linked ->> 'k')::bigint WHEN r.anatomy IS NULL AND r.mechanism IS NULL AND NOT r.options ? 'rho' THEN r.k END),
+    -- documents of its tables, which kanon_report adds
+    'parts', NULL,
     'title', CASE WHEN r.publication IS NULL THEN r.target ELSE r.publication END,
+    'linked', (SELECT jsonb_build_object('tables', jsonb_agg(to_jsonb(t) - '{says,claim,names}'::text[] ORDER BY t.nr), 'width', max(t.x) + 220, 'height', max(t.y) + 64,
+                      'lines', (SELECT jsonb_agg(jsonb_build_object('x1', a.x + 10, 'y1', a.y + 30, 'x2', b.x + 200, 'y2', b.y + 30)) FROM linked_tables a, jsonb_array_elements(a.refers) AS e, linked_tables b WHERE b.nr = (e ->> 'to')::int + 1))
+               FROM linked_tables t HAVING count(*) > 0),
     'classes', r.has_classes,
+    'records', r.transactions IS NULL AND r.tables IS NULL,
     'statements', (SELECT jsonb_agg(to_jsonb(s) - 'nr' - 'part' ORDER BY s.nr, s.part) FROM statements s),
     'verdict', CASE WHEN EXISTS (SELECT FROM verdicts v WHERE v.nr = 10 AND v.verdict = 'no') THEN '{"verdict": "no", "says": "The table is not what was published."}'
                     WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict = 'no') THEN '{"verdict": "no", "says": "The promise was kept, but the table gives something away: read the verdicts below."}'
@@ -547,10 +591,10 @@ SELECT jsonb_build_object(
                     ELSE '{"verdict": "yes", "says": "The promise was kept."}'::jsonb END,
     -- the first page: the worst first, and no more than it has room for
     'front', jsonb_build_object(
-        'columns', concat_ws('; ',
+        'columns', nullif(concat_ws('; ',
             CASE WHEN r.transactions IS NOT NULL THEN quote_ident(r.options -> 'items' ->> 0) ELSE (SELECT string_agg(c.name, ', ' ORDER BY c.ordinal) FROM columns c) END,
             (SELECT CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN 'kept: ' ELSE '' END || string_agg(k.quoted, ', ' ORDER BY k.nr) FROM kept k),
-            'in the second table: ' || quote_ident(r.anatomy ->> 'sensitive')),
+            'in the second table: ' || quote_ident(r.anatomy ->> 'sensitive')), ''),
         'promise', (SELECT jsonb_agg(s.says ORDER BY s.nr, s.part) FROM (SELECT s.* FROM statements s WHERE s.about IN ('promise', 'rules') ORDER BY s.nr, s.part LIMIT 4) s),
         'verdicts', (SELECT jsonb_agg(to_jsonb(v) - 'nr' - 'place' ORDER BY v.place) FROM (
             SELECT v.*, row_number() OVER (ORDER BY array_position('{no,caution,yes}'::text[], v.verdict), v.nr, v.says) AS place FROM verdicts v) v WHERE v.place <= 5),
@@ -568,6 +612,10 @@ SELECT jsonb_build_object(
                          CASE WHEN r.options ? 'rho' THEN '' ELSE format(', k => %s, m => %s', r.k, coalesce(r.options ->> 'm', r.options ->> 'p', '2')) END,
                          CASE WHEN r.options ? 'transaction' THEN format(', transaction => %L', r.options ->> 'transaction') ELSE '' END,
                          CASE WHEN r.options ? 'sensitive_items' THEN format(', sensitive_items => %L', r.options ->> 'sensitive_items') WHEN r.options ?| '{h,rho}' THEN ', sensitive => ''{…}''' ELSE '' END)
+                  WHEN r.tables IS NOT NULL THEN (
+                         SELECT format('SELECT * FROM %I.kanon_check_linked(%L, %L, k => %s, known_rows => %L);', (SELECT h.name FROM home h), min(t.shown) FILTER (WHERE t.role = 'subject'),
+                                       jsonb_object_agg(t.shown, jsonb_build_object('quasi_identifiers', t.names)) FILTER (WHERE t.shown IS NOT NULL), r.k, r.options ->> 'known_rows')
+                         FROM linked_tables t WHERE t.role IN ('subject', 'rows') HAVING bool_and(t.shown IS NOT NULL))
                   WHEN r.mechanism IS NOT NULL OR r.model = 'linked' THEN NULL
                   WHEN r.anatomy IS NOT NULL THEN format('SELECT min(n / most) AS l FROM (SELECT sum(c) AS n, max(c) AS most FROM (SELECT kanon_group, sum(kanon_count) AS c FROM %s GROUP BY kanon_group, %I) v GROUP BY kanon_group) g;', r.anatomy ->> 'sensitive_target', r.anatomy ->> 'sensitive')
                   WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s%s);', (SELECT h.name FROM home h), coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches, coalesce(', k_column => ' || quote_literal(r.options ->> 'k_column'), '') || coalesce(', hierarchies => ' || quote_literal(r.options ->> 'hierarchies'), ''))
@@ -582,6 +630,7 @@ SELECT jsonb_build_object(
                        WHEN r.options ?| '{h,rho}' AND NOT r.options ? 'sensitive_items' THEN 'Anybody who may read the table can check it. Write the private items in place of the dots: they are not recorded.'
                        WHEN r.population IS NOT NULL THEN 'Anybody who may read the table and the population can check it without this page:'
                        WHEN r.subject IS NOT NULL THEN format('Anybody who may read the table can count the rows of its classes. Only somebody who may read %s can count persons.', quote_ident(r.subject))
+                       WHEN r.tables IS NOT NULL THEN 'Anybody who may read the tables can check it without this page:'
                        WHEN r.linked IS NOT NULL THEN 'Anybody who may read the table can count the rows of its classes. kanon_check_linked counts the promise over all tables.'
                        ELSE 'Anybody who may read the table can check it without this page:' END,
     'columns', coalesce((SELECT jsonb_agg(to_jsonb(c) - 'run' || jsonb_build_object(
@@ -609,7 +658,7 @@ SELECT jsonb_build_object(
     'more_patterns', (SELECT jsonb_build_object('patterns', count(*), 'row_count', sum(p.row_count)) FROM patterns p WHERE p.place > 25 HAVING count(*) > 0),
     'measures', (SELECT jsonb_agg(to_jsonb(m) - 'nr' || jsonb_build_object('count', CASE m.kind WHEN 'count' THEN m.value END,
                      'number', CASE m.kind WHEN 'number' THEN m.value END, 'share', CASE m.kind WHEN 'share' THEN m.value END) ORDER BY m.nr) FROM measures m),
-    'frontier', CASE WHEN kanon_report_data.frontier IS NOT NULL THEN jsonb_build_object('says',
+    'frontier', CASE WHEN kanon_report_data.frontier IS NOT NULL AND r.tables IS NULL THEN jsonb_build_object('says',
                     CASE WHEN r.mechanism IS NOT NULL THEN 'Rows that are drawn by chance, or have noise, hide nobody among k others.'
                          WHEN r.options ? 'linked' THEN 'This is one table of a release of several, so other ks cannot be tried for it alone.'
                          WHEN r.few_known THEN 'Other ks cannot be tried here: call the function with dry_run => true, once for each k.'
@@ -626,7 +675,7 @@ SELECT jsonb_build_object(
                            FROM (SELECT k.*, coalesce((row_number() OVER (ORDER BY k.k) - 1) / nullif(count(*) OVER () - 1, 0)::float8, 0.5) AS place,
                                         coalesce(k.lost / nullif(max(k.lost) OVER (), 0), 0) AS height
                                  FROM (SELECT k.*, CASE WHEN r.anatomy IS NOT NULL THEN k.cost WHEN r.model = 'pattern_guided' THEN k.suppressed_share ELSE k.gcp END AS lost FROM ks k) k) f)) END,
-    'compared', CASE WHEN kanon_report_data.compare THEN jsonb_build_object(
+    'compared', CASE WHEN kanon_report_data.compare AND r.tables IS NULL THEN jsonb_build_object(
         'says', CASE WHEN r.transactions IS NOT NULL THEN 'Sets of items cannot be compared by column.'
                      WHEN r.mechanism IS NOT NULL THEN 'A comparison with the source would tell of it what the table does not.'
                      WHEN r.anatomy IS NOT NULL THEN 'The rows stand as they were; their sensitive values are in the other table.'
@@ -673,7 +722,7 @@ SELECT jsonb_build_object(
                   'checksum', CASE WHEN kanon_report_data.read_target AND r.beside_now IS NOT NULL THEN @extschema@.kanon_checksum(r.beside_now) END) END,
     -- what the page does without
     'not_read', (SELECT jsonb_agg(n.says ORDER BY n.nr) FROM (
-        SELECT 1 AS nr, format('The table was not read: %s.', coalesce(r.target_not, 'it is not there any more')) AS says WHERE (kanon_report_data.read_target OR kanon_report_data.read_population) AND r.target_now IS NULL
+        SELECT 1 AS nr, format('The table was not read: %s.', coalesce(r.target_not, 'it is not there any more')) AS says WHERE (kanon_report_data.read_target OR kanon_report_data.read_population) AND r.target_now IS NULL AND r.tables IS NULL
         UNION ALL
         SELECT 2, format('The table %s was not read: %s.', r.anatomy ->> 'sensitive_target', coalesce(r.beside_not, 'it is not there any more')) WHERE kanon_report_data.read_target AND r.anatomy IS NOT NULL AND r.beside_now IS NULL
         UNION ALL

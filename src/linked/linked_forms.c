@@ -1,0 +1,343 @@
+/*
+ * linked_forms.c: combinations of rows that one person has, each written down in one form and counted, in each class.
+ */
+#include "compat.h"
+#include "core/privacy/rules.h"
+#include "linked/linked_recount.h"
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+
+/* Words of the combinations of one class. */
+#define CLASS_WORDS (INT64CONST(1) << 30)
+
+/* The end of a row's form, and the mark for values that are not known. */
+#define END PG_UINT32_MAX
+#define UNKNOWN (PG_UINT32_MAX - 1)
+
+/* This bit of a table's word marks the row that is looked at. */
+#define MARKED (UINT32_C(1) << 31)
+
+/* Do the values of all rows that may be the one keep the rules?  (Of one person a row counts once.) */
+static bool
+keeps_rules(const Recount *recount, const RecountForm *form)
+{
+	const KanonProblem *ruled = &recount->tables[form->marked].ruled;
+	uint32 *rows;
+	Size n = 0;
+	bool kept;
+
+	for (uint32 at = form->known; at > 0; at = recount->knowns[at - 1].before)
+		n++;
+	rows = palloc_extended(sizeof(uint32) * n, MCXT_ALLOC_HUGE);
+	n = 0;
+	for (uint32 at = form->known; at > 0; at = recount->knowns[at - 1].before)
+		rows[n++] = recount->knowns[at - 1].row;
+	kept = kanon_privacy_allows(ruled, rows, NULL, n, true, NULL);
+	if (kanon_privacy_failed(ruled->privacy))
+		border_check(recount->border, KANON_NO_MEMORY, "");
+	pfree(rows);
+	return kept;
+}
+
+/* ---- forms ---- */
+
+static void
+put_word(Recount *recount, uint32 word)
+{
+	if (recount->nwords >= CLASS_WORDS)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("one class of persons has more combinations of rows than can be counted"),
+						errhint("Lower known_rows, or bound the rows of a person by max_rows.")));
+	recount->words = border_grow(recount->border, recount->words, &recount->word_room, recount->nwords + 1,
+								 sizeof(uint32));
+	recount->words[recount->nwords++] = word;
+}
+
+static int
+compare_words(const uint32 *a, Size n, const uint32 *b, Size m)
+{
+	for (Size i = 0; i < n && i < m; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return n < m ? -1 : n > m;
+}
+
+/* Parts of the words from `from` on, each of them sorted in among those before it. */
+static void
+sort_part(Recount *recount, Size from, Size last)
+{
+	Size length = recount->nwords - last, at = from;
+	uint32 *part;
+
+	/* where the first part begins that is not less */
+	while (at < last)
+	{
+		Size end = at;
+		int depth = 0;
+
+		do
+		{
+			depth += recount->words[end] == END ? -1 : 1;
+			end += recount->words[end] == END ? 1 : 2;
+		} while (depth > 0);
+		if (compare_words(recount->words + at, end - at, recount->words + last, length) >= 0)
+			break;
+		at = end;
+	}
+	if (at == last)
+		return;
+	part = palloc(sizeof(uint32) * length);
+	memcpy(part, recount->words + last, sizeof(uint32) * length);
+	memmove(recount->words + at + length, recount->words + at, sizeof(uint32) * (last - at));
+	memcpy(recount->words + at, part, sizeof(uint32) * length);
+	pfree(part);
+}
+
+/* Table, what is shown, what hangs on it in one order, the end: of all rows inside that hang on this one. */
+static void
+write_rows(Recount *recount, int above)
+{
+	Size from = recount->nwords;
+
+	for (int i = above + 1; i < recount->nrows; i++)
+	{
+		const RecountRow *row = &recount->own[i];
+		Size last = recount->nwords;
+
+		if (row->above != above || !recount->inside[i])
+			continue;
+		put_word(recount, (uint32) row->table | (i == recount->marked ? MARKED : 0));
+		put_word(recount, recount->chosen[i] ? recount->tables[row->table].tuple[row->number] : UNKNOWN);
+		write_rows(recount, i);
+		put_word(recount, END);
+		sort_part(recount, from, last);
+	}
+}
+
+static uint32 *
+find_slot(Recount *recount, const RecountForm *form)
+{
+	Size at = form->hash & (recount->nslots - 1);
+
+	for (; recount->slots[at] != 0; at = (at + 1) & (recount->nslots - 1))
+	{
+		const RecountForm *other = &recount->forms[recount->slots[at] - 1];
+
+		if (other->hash == form->hash && compare_words(recount->words + other->at, other->words,
+													   recount->words + form->at, form->words) == 0)
+			break;
+	}
+	return &recount->slots[at];
+}
+
+static void
+grow_slots(Recount *recount)
+{
+	recount->nslots = Max(2 * recount->nslots, 1024);
+	recount->slots =
+		border_grow(recount->border, recount->slots, &recount->slot_room, recount->nslots, sizeof(uint32));
+	memset(recount->slots, 0, sizeof(uint32) * recount->nslots);
+	for (Size i = 0; i < recount->nforms; i++)
+		*find_slot(recount, &recount->forms[i]) = (uint32) i + 1;
+}
+
+/* The form that has been written last: of how many persons it is. */
+static RecountForm *
+count_form(Recount *recount, Size at)
+{
+	RecountForm form = {
+		.at = at, .words = (uint32) (recount->nwords - at), .persons = 1, .last = recount->at};
+	uint32 *slot;
+
+	form.hash =
+		hash_bytes((const unsigned char *) (recount->words + at), (int) (form.words * sizeof(uint32)));
+	if (2 * (recount->nforms + 1) > recount->nslots)
+		grow_slots(recount);
+	slot = find_slot(recount, &form);
+	if (*slot != 0)
+	{
+		RecountForm *known = &recount->forms[*slot - 1];
+
+		known->persons += known->last != recount->at;
+		known->last = recount->at;
+		recount->nwords = at;
+		return known;
+	}
+	recount->forms = border_grow(recount->border, recount->forms, &recount->form_room, recount->nforms + 1,
+								 sizeof(RecountForm));
+	recount->forms[recount->nforms++] = form;
+	*slot = (uint32) recount->nforms;
+	return &recount->forms[recount->nforms - 1];
+}
+
+static void
+put_form(Recount *recount)
+{
+	Size at = recount->nwords;
+
+	write_rows(recount, -1);
+	(void) count_form(recount, at);
+}
+
+/* The same of each row that is known and whose values have rules. */
+static void
+put_known(Recount *recount)
+{
+	for (int i = 0; i < recount->nrows; i++)
+	{
+		const RecountRow *row = &recount->own[i];
+		Size at = recount->nwords;
+		RecountForm *form;
+
+		if (!recount->chosen[i] || recount->tables[row->table].nvalues == 0)
+			continue;
+		recount->marked = i;
+		write_rows(recount, -1);
+		form = count_form(recount, at);
+		form->marked = row->table;
+		recount->knowns = border_grow(recount->border, recount->knowns, &recount->known_room,
+									  recount->nknown + 1, sizeof(RecountKnown));
+		recount->knowns[recount->nknown++] = (RecountKnown){row->number, form->known};
+		form->known = (uint32) recount->nknown;
+	}
+	recount->marked = -1;
+}
+
+/* Is anything inside that hangs on it? */
+static void
+mark_inside(Recount *recount)
+{
+	for (int i = recount->nrows - 1; i >= 0; i--)
+	{
+		recount->inside[i] = recount->inside[i] || recount->chosen[i];
+		if (recount->inside[i] && recount->own[i].above >= 0)
+			recount->inside[recount->own[i].above] = true;
+	}
+}
+
+static void
+put_chosen(Recount *recount)
+{
+	memset(recount->inside, 0, sizeof(bool) * recount->nrows);
+	mark_inside(recount);
+	put_form(recount);
+	put_known(recount);
+}
+
+/* Rows that look alike, on which nothing hangs: sets of them are those of the first ones. */
+static bool
+is_like_before(const Recount *recount, int i)
+{
+	const RecountRow *row = &recount->own[i], *before = row - 1;
+
+	return row->table == before->table && row->above == before->above &&
+		   recount->tables[row->table].tuple[row->number] ==
+			   recount->tables[row->table].tuple[before->number] &&
+		   !recount->tables[row->table].like->is_parent && recount->tables[row->table].nvalues == 0;
+}
+
+/* Every set of the person's rows from `from` on, with those that are chosen. */
+static void
+choose(Recount *recount, int from)
+{
+	CHECK_FOR_INTERRUPTS();
+	for (int i = from; i < recount->nrows; i++)
+	{
+		int table = recount->own[i].table;
+
+		if (recount->known[table] == recount->linked->m || (i > from && is_like_before(recount, i)))
+			continue;
+		recount->known[table]++;
+		recount->chosen[i] = true;
+		put_chosen(recount);
+		choose(recount, i + 1);
+		recount->chosen[i] = false;
+		recount->known[table]--;
+	}
+}
+
+/* ---- a class ---- */
+
+static void
+begin_forms(Recount *recount)
+{
+	recount->nforms = recount->nwords = recount->nknown = 0;
+	if (recount->nslots > 0)
+		memset(recount->slots, 0, sizeof(uint32) * recount->nslots);
+}
+
+/* How many persons have each of them. */
+static void
+look_at_forms(Recount *recount)
+{
+	LinkedFound *found = &recount->found;
+
+	for (Size i = 0; i < recount->nforms; i++)
+	{
+		int64 persons = recount->forms[i].persons;
+
+		/* (the same combination stands without the mark, too) */
+		if (recount->forms[i].marked > 0)
+		{
+			found->broken += !keeps_rules(recount, &recount->forms[i]);
+			continue;
+		}
+		found->combinations++;
+		found->below += persons < recount->linked->k;
+		if (found->smallest == 0 || persons < found->smallest)
+			found->smallest = persons;
+	}
+}
+
+static void
+put_person(Recount *recount, uint32 person)
+{
+	recount->at = person;
+	recount->own = recount->rows + recount->start[person];
+	recount->nrows = (int) (recount->start[person + 1] - recount->start[person]);
+	if (recount->linked->m > 0)
+	{
+		choose(recount, 0);
+		return;
+	}
+	memset(recount->chosen, true, sizeof(bool) * recount->nrows);
+	put_chosen(recount);
+	memset(recount->chosen, false, sizeof(bool) * recount->nrows);
+}
+
+/* How many rows of each table the person has, as a form. */
+static void
+put_counts(Recount *recount, uint32 person)
+{
+	uint32 counts[KANON_MAX_LINKED] = {0};
+	Size at = recount->nwords;
+
+	recount->at = person;
+	for (uint32 i = recount->start[person]; i < recount->start[person + 1]; i++)
+		counts[recount->rows[i].table]++;
+	for (int t = 0; t < recount->n; t++)
+		put_word(recount, counts[t]);
+	(void) count_form(recount, at);
+}
+
+/* Persons first .. next - 1 are a class: the subject was read class by class. */
+void
+linked_count_class(Recount *recount, uint32 first, uint32 next)
+{
+	LinkedFound *found = &recount->found;
+	int64 size = next - first;
+
+	found->classes++;
+	if (found->smallest_class == 0 || size < found->smallest_class)
+		found->smallest_class = size;
+	begin_forms(recount);
+	for (uint32 p = first; p < next; p++)
+		put_person(recount, p);
+	look_at_forms(recount);
+	begin_forms(recount);
+	for (uint32 p = first; p < next; p++)
+		put_counts(recount, p);
+	for (Size i = 0; i < recount->nforms; i++)
+		found->alone += recount->forms[i].persons == 1;
+}

@@ -1,0 +1,91 @@
+/*
+ * linked_recount.h: a release of several tables as it is read again, to count what persons have.
+ */
+#ifndef KANON_LINKED_RECOUNT_H
+#define KANON_LINKED_RECOUNT_H
+
+#include "linked/linked.h"
+#include "rows/dictionary.h"
+#include "rows/source.h"
+
+typedef struct Table
+{
+	const LinkedTable *like;
+	Source *source;
+	int parent;
+	Dictionary *keys; /* of its rows, where others hang on them; code: the row */
+	Size room;
+	uint32 n;
+	uint32 *above; /* [n] row of the parent, of the subject: the person */
+	uint32 *tuple; /* [n] what it shows; of the subject: the class */
+	int nvalues;   /* columns that rules look at; 0: there are no rules */
+	Size value_room;
+	uint32 *values;     /* [n * nvalues] by the source's dictionaries */
+	KanonProblem ruled; /* by rows as they were written */
+} RecountTable;
+
+/* A row of a person. */
+typedef struct Row
+{
+	int table;
+	uint32 number;
+	int above; /* place among the person's rows; -1: the person's own */
+} RecountRow;
+
+/* A combination of rows, in the class at hand. */
+typedef struct Form
+{
+	Size at;
+	uint32 words;
+	uint32 persons;
+	uint32 last; /* who had it last */
+	uint32 hash;
+	int marked;   /* the table of the row that is looked at, whose values have rules; 0: none is */
+	uint32 known; /* place among these from 1, of the last one */
+} RecountForm;
+
+/* Rows that may be the one that is looked at. */
+typedef struct Known
+{
+	uint32 row;    /* of its table */
+	uint32 before; /* place from 1; 0: it is the first */
+} RecountKnown;
+
+typedef struct Recount
+{
+	const Linked *linked;
+	Border *border;
+	int n;
+	RecountTable tables[KANON_MAX_LINKED];
+	uint32 groups; /* of the table that is read */
+	RecountTable *reading;
+	LinkedFound found;
+
+	/* rows by person */
+	uint32 *start; /* [persons + 1] */
+	RecountRow *rows;
+
+	/* the class at hand */
+	Size nforms, form_room;
+	RecountForm *forms;
+	Size nslots, slot_room; /* the first a power of 2 */
+	uint32 *slots;          /* form, from 1 */
+	Size nwords, word_room;
+	uint32 *words;
+	Size nknown, known_room;
+	RecountKnown *knowns;
+	int marked; /* place among the person's rows; -1: none */
+
+	/* the person at hand */
+	uint32 at;
+	int nrows;
+	const RecountRow *own;
+	bool *chosen; /* [rows of the person with most] */
+	bool *inside; /* chosen, or something that hangs on it is */
+	int known[KANON_MAX_LINKED];
+} Recount;
+
+/* linked_forms.c: counts all that persons first .. next - 1 have, who are a class. */
+extern void linked_count_class(Recount *recount, uint32 first, uint32 next);
+
+#endif
