@@ -124,6 +124,13 @@ ALTER TABLE market_public.orders RENAME TO orders_other;
 SELECT problem, remedy FROM kanon_publication_status('market_public.customers');
 SELECT status FROM kanon_refresh('market_public');
 DROP TABLE market_public.orders_other;
+-- a view that its owner rewrites over its table of the release
+SELECT format('CREATE OR REPLACE VIEW market_public.lines AS SELECT %s FROM %s LIMIT 3', string_agg(quote_ident(attname), ', ' ORDER BY attnum),
+              (SELECT DISTINCT refobjid::regclass FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid WHERE r.ev_class = attrelid AND refclassid = 'pg_class'::regclass AND refobjid <> attrelid))
+FROM pg_attribute WHERE attrelid = 'market_public.lines'::regclass AND attnum > 0 GROUP BY attrelid \gexec
+SELECT problem, remedy FROM kanon_publication_status('market_public.customers');
+SELECT status FROM kanon_refresh('market_public');
+SELECT problem, count(*) > 3 AS whole FROM kanon_publication_status('market_public.customers'), market_public.lines GROUP BY 1;
 -- what an owner writes into the definition by hand hides no publication from anybody, and ends no server
 CREATE FUNCTION market_by_hand(change text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
