@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# linked.pl [--cases N] [--seed S] [--seconds T]: releases of several tables against every attacker there is.
+# linked.pl [--cases N] [--nights N] [--seed S] [--seconds T]: releases of several tables against every attacker there is.
 #
 # Random persons with rows in one or two further tables, beside each other or one below the other, are published by
 # kanon_linked. A kept tag says which row of the source each published row is, so that what it shows can be compared.
@@ -10,6 +10,11 @@
 # - rules about a kept value hold: of all rows that may be one of the known rows, persons of the class counted;
 # - no person has more rows than max_rows, and kanon_check_linked says that it is safe.
 # Of the source kanon_check_linked says it is safe just where every combination is that of k persons.
+# With --nights each case is a publication of so many nights with random changes, which readers keep whole. Asserted of
+# each release is the same, and of two successive ones, unless the release says that it began anew:
+# - unchanged persons lose no company but persons who left or changed;
+# - a class in which no person and no row came, left or changed shows what it showed, where costs do not depend on
+#   other rows (level_cost 'height'). (Which of two rows of a person that are alike is left out is drawn anew.)
 # Shares no code with the extension. Of a case that fails the SQL is left in build/linked/.
 
 use strict;
@@ -22,9 +27,9 @@ use Time::HiRes qw(time);
 use Db;
 use Random;
 
-my ($cases, $seed, $seconds) = (100, 1, undef);
-GetOptions('cases=i' => \$cases, 'seed=i' => \$seed, 'seconds=i' => \$seconds)
-  or die "usage: $0 [--cases N] [--seed S] [--seconds T]\n";
+my ($cases, $seed, $seconds, $nights) = (100, 1, undef, 0);
+GetOptions('cases=i' => \$cases, 'seed=i' => \$seed, 'seconds=i' => \$seconds, 'nights=i' => \$nights)
+  or die "usage: $0 [--cases N] [--seed S] [--nights N] [--seconds T]\n";
 my $json = JSON::PP->new->canonical;
 my ($db, @failures, %done, $attackers, $left_out, $class_size);
 $attackers = $left_out = 0;
@@ -113,6 +118,9 @@ sub options
 			$one{privacy} = [ $tables[$t]{rule} ];
 			push @{ $one{$_} }, 'val' for 'keep', 'allow_identifying';
 		}
+		$one{level_cost} = 'height' if $nights > 0;
+		# (few persons may be left, and no row)
+		$one{min_rows} = 0 if $nights > 0;
 		$all{"src.$tables[$t]{name}"} = \%one;
 	}
 	return $json->encode(\%all);
@@ -393,6 +401,137 @@ sub one_case
 	return;
 }
 
+# ---- nights ----
+
+sub changed { return join('|', map { $_ // '' } @{ $_[0] }{ 'above', @{ $_[1]{columns} } }); }
+
+# Some rows come, go and change, in the source and in what we know of it.
+sub mutate
+{
+	my ($next, @tables) = @_;
+	for (1 .. 1 + below(4))
+	{
+		my $t = below(scalar @tables);
+		my ($table, $rows) = ($tables[$t], $tables[$t]{rows});
+		my $what = pick('insert', 'insert', 'update', 'delete');
+		if ($what eq 'insert')
+		{
+			my $above = $t == 0 ? undef : $tables[ $table->{parent} ]{rows};
+			next if $t > 0 && !@$above;
+			my %row = (id => $$next, tag => "$table->{name}$$next", val => 'w' . below(4), map { ($_ => value($_, 3)) } @{ $table->{columns} });
+			$$next++;
+			$row{above} = $t == 0 ? undef : $above->[ below(scalar @$above) ]{id};
+			my @names = ('id', 'tag', 'val', @{ $table->{columns} }, $t > 0 ? 'above' : ());
+			$db->run("INSERT INTO src.$table->{name} (" . join(', ', @names) . ') VALUES (' . join(', ', map { $db->quote($row{$_}) } @names) . ')');
+			push @$rows, \%row;
+		}
+		elsif (@$rows && $what eq 'update')
+		{
+			my $row = $rows->[ below(scalar @$rows) ];
+			my $column = pick(@{ $table->{columns} });
+			$row->{$column} = value($column, 3);
+			$db->run("UPDATE src.$table->{name} SET $column = " . $db->quote($row->{$column}) . " WHERE id = $row->{id}");
+		}
+		elsif (@$rows > 6)
+		{
+			my $gone = $rows->[ below(scalar @$rows) ]{id};
+			drop_row($t, $gone, @tables);
+		}
+	}
+}
+
+sub drop_row
+{
+	my ($t, $id, @tables) = @_;
+	for my $u ($t + 1 .. $#tables)
+	{
+		next if $tables[$u]{parent} != $t;
+		my @below = map { $_->{id} } grep { defined $_->{above} && $_->{above} == $id } @{ $tables[$u]{rows} };
+		drop_row($u, $_, @tables) for @below;
+	}
+	$db->run("DELETE FROM src.$tables[$t]{name} WHERE id = $id");
+	$tables[$t]{rows} = [ grep { $_->{id} != $id } @{ $tables[$t]{rows} } ];
+}
+
+# What a release shows and what it was made of, by tags.
+sub picture
+{
+	my (@tables) = @_;
+	my (%class, %of, %shows, %is, %whose);
+	for my $t (0 .. $#tables)
+	{
+		$is{ $_->{tag} } = changed($_, $tables[$t]) for @{ $tables[$t]{rows} };
+		push @{ $shows{"$t $is{$_->{tag}}"} }, changed({ %$_, above => undef }, $tables[$t]) for @{ $tables[$t]{written} };
+		$is{ $_->{tag} } = "$t $is{$_->{tag}}" for @{ $tables[$t]{rows} };
+	}
+	$_ = join(' ', sort @$_) for values %shows;
+	for my $person (@{ $tables[0]{written} })
+	{
+		$of{ $person->{tag} } = $json->encode([ map { $person->{$_} } @{ $tables[0]{columns} } ]);
+		push @{ $class{ $of{ $person->{tag} } } }, $person->{tag};
+	}
+	for my $person (@{ $tables[0]{rows} }) { $whose{ $person->{tag} } = [ map { $_->[1]{tag} } rows_of('rows', $person, @tables) ]; }
+	return { class => \%class, of => \%of, shows => \%shows, is => \%is, whose => \%whose };
+}
+
+sub compare
+{
+	my ($before, $now) = @_;
+	my %same = map { ($_ => 1) } grep { defined $before->{is}{$_} && $before->{is}{$_} eq $now->{is}{$_} } keys %{ $now->{is} };
+	for my $person (grep { $same{$_} && defined $before->{of}{$_} && defined $now->{of}{$_} } keys %{ $now->{whose} })
+	{
+		my @old = @{ $before->{class}{ $before->{of}{$person} } };
+		my @new = @{ $now->{class}{ $now->{of}{$person} } };
+		my %with = map { ($_ => 1) } @new;
+		my @lost = grep { $same{$_} && !$with{$_} } @old;
+		return "$person lost the company of @lost" if @lost;
+		next if join(' ', sort @old) ne join(' ', sort @new);
+		my @rows = map { @{ $now->{whose}{$_} // [] } } @new;
+		my @rows_before = map { @{ $before->{whose}{$_} // [] } } @new;
+		next if join(' ', sort @rows) ne join(' ', sort @rows_before) || grep { !$same{$_} } @new, @rows;
+		$done{'unchanged persons'}++;
+		my @other = grep { ($before->{shows}{ $now->{is}{$_} } // 'nothing') ne ($now->{shows}{ $now->{is}{$_} } // 'nothing') } @rows;
+		return "nothing changed in the class of $person, but what @other show" if @other;
+	}
+	return;
+}
+
+sub one_series
+{
+	my @tables = schema();
+	my ($k, $known, $next) = (2 + below(2), pick('1', '1', '2', 'all'), 1000);
+	my ($before, $problem);
+	fill(@tables);
+	create(@tables);
+	$db->run('DROP SCHEMA IF EXISTS priv CASCADE; CREATE SCHEMA priv');
+	my $options = options($k, $known, @tables);
+	return if $class_size == 0;
+	$options =~ s/"max_rows":\d,?//g;
+	$options =~ s/,\}/}/g;
+	$_->{max_rows} = undef for @tables;
+	my ($state) = $db->try("SELECT kanon_create_linked_publication('pub', 'src.s', " . $db->quote($options) . ", $k, '$known', pseudonym => '" .
+		pick('release', 'publication') . "', private_schema => 'priv')");
+	return if $state eq '22023' && $class_size > @{ $tables[0]{rows} } || $state eq '23514' && grep { $_->{rule} } @tables;
+	return "$state" if $state ne '00000';
+	for my $night (1 .. $nights)
+	{
+		$_->{written} = $db->rows("SELECT * FROM pub.$_->{name}") for @tables;
+		my $now = picture(@tables);
+		my $message = $db->rows("SELECT coalesce(message, '') AS message FROM kanon_releases ORDER BY release DESC LIMIT 1")->[0]{message};
+		$problem = truth(@tables) // ($known eq 'all' ? agree($k, @tables) : attack($k, $known, @tables) // values_told($known, @tables));
+		$problem //= compare($before, $now) if defined $before && $message eq '';
+		return "night $night: $problem" if defined $problem;
+		$done{"nights$message"}++;
+		$before = $now;
+		mutate(\$next, @tables);
+		my ($failed) = $db->try("SELECT * FROM kanon_refresh('pub')");
+		# (too few persons, or values, are left)
+		return if $failed =~ /^(?:22023|23514)$/;
+		return "night $night: $failed" if $failed ne '00000';
+	}
+	return;
+}
+
 my $began = time;
 mkdir 'build';
 mkdir 'build/linked';
@@ -402,7 +541,7 @@ while ($case < $cases && (!defined $seconds || time - $began < $seconds))
 {
 	srand($seed + $case);
 	$db->take_log;
-	my $problem = eval { one_case() } // ($@ ? "died: $@" : undef);
+	my $problem = eval { $nights > 0 ? one_series() : one_case() } // ($@ ? "died: $@" : undef);
 	if (defined $problem)
 	{
 		open(my $file, '>', 'build/linked/' . ($seed + $case) . '.sql') or die $!;

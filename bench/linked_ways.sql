@@ -1,0 +1,38 @@
+-- Persons with their rows by three ways: together, each table alone with its keys, and one flat join of which persons
+-- are counted.  Loss of each, and combinations of a person and one order that fewer than 5 persons have.
+\echo
+\echo 'linked_ways: 20,000 persons with 100,000 orders, k = 5, one order known'
+SET client_min_messages = warning;
+CREATE SCHEMA ways;
+CREATE SCHEMA ways_linked;
+CREATE SCHEMA ways_alone;
+CREATE TABLE ways.persons (id bigint PRIMARY KEY, birth int, region int, sex text);
+INSERT INTO ways.persons
+SELECT i, 1940 + (hashint8(i) & 65535) % 65, (hashint8(i + 7) & 65535) % 40, (ARRAY['f', 'm'])[1 + (hashint8(i + 11) & 1)] FROM generate_series(1, 20000) AS i;
+CREATE TABLE ways.orders (id bigint PRIMARY KEY, person_id bigint REFERENCES ways.persons, month int, city int);
+INSERT INTO ways.orders
+SELECT i, p.id, (p.region * 3 + (hashint8(i) & 65535) % 8) % 24, CASE WHEN (hashint8(i + 3) & 7) > 0 THEN p.region ELSE (hashint8(i + 5) & 65535) % 40 END
+FROM (SELECT i, 1 + floor(20000 * power((hashint8(i * 31) & 16777215) / 16777216.0, 1.5))::bigint % 20000 AS person FROM generate_series(1, 100000) AS i) AS o
+JOIN ways.persons AS p ON p.id = o.person;
+CREATE TABLE ways.flat AS SELECT o.*, p.birth, p.region, p.sex FROM ways.orders AS o JOIN ways.persons AS p ON p.id = o.person_id;
+VACUUM ANALYZE;
+\set of_persons '{"birth": {"interval": [5, 20]}}'
+\set of_orders '{"month": {"interval": [3, 12]}}'
+SELECT table_name, published, round(gcp::numeric, 3) AS gcp FROM kanon_linked('ways.persons', format('{
+  "ways.persons": {"quasi_identifiers": ["birth", "region", "sex"], "class_size": "auto", "hierarchies": %s},
+  "ways.orders": {"quasi_identifiers": ["month", "city"], "hierarchies": %s}}', :'of_persons', :'of_orders')::jsonb, 'ways_linked', 5);
+SELECT FROM kanon_pattern_guided('ways.persons', 'ways_alone.persons', '{birth,region,sex}', 5, keep => '{id}', allow_identifying => '{id}', hierarchies => :'of_persons');
+SELECT FROM kanon_pattern_guided('ways.orders', 'ways_alone.orders', '{month,city}', 5, keep => '{id,person_id}', allow_identifying => '{id,person_id}', hierarchies => :'of_orders');
+ALTER TABLE ways_alone.persons ADD PRIMARY KEY (id);
+ALTER TABLE ways_alone.orders ADD FOREIGN KEY (person_id) REFERENCES ways_alone.persons;
+SELECT FROM kanon_pattern_guided('ways.flat', 'ways_alone.flat', '{birth,region,sex,month,city}', 5, keep => '{person_id}', allow_identifying => '{person_id}',
+    hierarchies => :'of_persons'::jsonb || :'of_orders'::jsonb, privacy => ARRAY[kanon_subject('person_id')]);
+SELECT target, row_count - dropped_rows AS published, round(gcp::numeric, 3) AS gcp, round((read_ms + solve_ms + write_ms + verify_ms)::numeric) AS ms FROM kanon_usefulness WHERE target LIKE 'ways%' ORDER BY run;
+-- an attacker who knows a person and one order
+SELECT way, combinations, smallest, below_k, round(below_k / combinations::numeric, 3) AS share
+FROM (VALUES ('together', 'ways_linked'), ('each alone', 'ways_alone')) AS w (way, home),
+     kanon_check_linked((home || '.persons')::regclass, format('{"%1$s.persons": {"quasi_identifiers": ["birth", "region", "sex"]}, "%1$s.orders": {"quasi_identifiers": ["month", "city"]}}', home)::jsonb, 5, '1');
+-- of the flat join: persons whose rows do not show one and the same birth, region and sex
+SELECT count(*) AS persons, count(*) FILTER (WHERE n > 1) AS shown_in_several_ways
+FROM (SELECT person_id, count(DISTINCT (birth, region, sex)) AS n FROM ways_alone.flat GROUP BY 1) AS p;
+DROP SCHEMA ways, ways_linked, ways_alone CASCADE;
