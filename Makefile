@@ -95,7 +95,8 @@ PG_SRCS = $(call sources,src/*.c src/*/*.c)
 CORE_SRCS = $(call sources,src/core/*/*.c src/core/*/*/*.c)
 OBJS = $(PG_SRCS:.c=.o)
 MATCHING = src/core/cluster/matching
-CORE_OBJS = $(CORE_SRCS:.c=.o) $(MATCHING).o
+# (what takes longest begins first)
+CORE_OBJS = $(MATCHING).o $(CORE_SRCS:.c=.o)
 CORE_LIB = src/core/libkanon_core.a
 
 # src/core knows nothing of PostgreSQL: its own flags, no include path of the
@@ -157,7 +158,7 @@ LEMON_LIBS = -lstdc++
 endif
 CORE_CXXFLAGS = -std=c++14 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off \
 	-fstack-protector-strong -Wall -Wextra -Wno-unknown-warning-option -Wno-maybe-uninitialized $(filter -Werror,$(CORE_CFLAGS)) \
-	$(if $(SANITIZE),-O1 -fsanitize=address)
+	$(if $(SANITIZE),-O1 -fsanitize=address) $(COPT)
 
 SHLIB_LINK = $(CORE_LIB) $(GLPK_LIBS) $(LEMON_LIBS) -lm
 
