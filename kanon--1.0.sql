@@ -1260,7 +1260,7 @@ COMMENT ON COLUMN @extschema@.kanon_releases.started IS 'when its refresh began'
 COMMENT ON COLUMN @extschema@.kanon_releases.finished IS 'when it ended';
 COMMENT ON COLUMN @extschema@.kanon_releases.status IS 'current, kept, dropped, failed or held (nobody could be shown with enough others)';
 COMMENT ON COLUMN @extschema@.kanon_releases.row_count IS 'rows that were published';
-COMMENT ON COLUMN @extschema@.kanon_releases.k IS 'rows of the smallest class that shows something; NULL: none does';
+COMMENT ON COLUMN @extschema@.kanon_releases.k IS 'rows of the smallest class that shows something, NULL: none does; the k that was promised where it does not count rows of a class, but persons, say';
 COMMENT ON COLUMN @extschema@.kanon_releases.cost IS 'the loss, as the method counts it';
 COMMENT ON COLUMN @extschema@.kanon_releases.held_persons IS 'persons who left, moved, changed or joined and are held back until k of one history can be shown together (protect_successive)';
 COMMENT ON COLUMN @extschema@.kanon_releases.held_oldest IS 'releases for which the first of them has been held back';
@@ -1567,6 +1567,8 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET kanon.read_strangers = off
 -- compiling the plan takes many times as long as the page, and no cancel ends it
 SET jit = off
+-- what a figure needs is read several times, and each time would say the same
+SET client_min_messages = warning
 BEGIN ATOMIC
 WITH -- what the schema of these functions is called today
 home AS (
@@ -2349,6 +2351,7 @@ CREATE FUNCTION @extschema@.kanon_explore(
 RETURNS text
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET jit = off
+SET client_min_messages = warning
 BEGIN ATOMIC
 WITH -- what the schema of these functions is called today
 home AS (

@@ -124,6 +124,7 @@ SELECT kanon_anatomy('patients', 'q5', 'anatomy_test.q5', '{age}', 'disease', 2)
 SELECT kanon_anatomy('patients', 'q5', 'anatomy_test.q5', '{age}', 'disease', 2, replace => true);
 SELECT kanon_anatomy('patients', 'q', 's5', '{age}', 'disease', 2);
 SELECT kanon_anatomy('patients', 'q5', 's', '{age}', 'disease', 2);
+SELECT kanon_anatomy('patients', 'q5', 's5', '{age}', 'disease', 2, view => 'patients', replace => true);
 SELECT kanon_anatomy('patients', 'q5', 'patients', '{age}', 'disease', 2, replace => true);
 SELECT kanon_anatomy('patients', 'q5', 's5', '{age}', 'disease', 2, allow_identifying => '{zip}');
 CREATE VIEW called AS SELECT age AS kanon_group, zip, disease, disease AS kanon_count FROM patients;

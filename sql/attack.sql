@@ -32,6 +32,8 @@ SELECT count(*) AS same FROM attacked('kept') JOIN by_hand('kept', '(t.age IS NU
 SELECT count(*) AS same FROM attacked('levels', '{"zip": "zips"}') JOIN by_hand('levels', '(t.age IS NULL OR t.age = s.age) AND (t.sex IS NULL OR t.sex = s.sex)
     AND (t.zip IS NULL OR t.zip IN (s.zip, left(s.zip, 2) || ''*'', left(s.zip, 1) || ''**''))') USING (measure, value);
 SELECT count(*) AS same FROM attacked('levels', '{"zip": "zips"}') a JOIN attacked('levels', '{"zip": {"prefix": [2, 1]}}') b USING (measure, value);
+-- the run knows its hierarchies
+SELECT count(*) AS same FROM attacked('levels', '{"zip": "zips"}') a JOIN attacked('levels') b USING (measure, value);
 SELECT count(*) AS same FROM attacked('ranges') JOIN by_hand('ranges', '(t.age IS NULL OR t.age @> s.age) AND (t.zip IS NULL OR t.zip = s.zip) AND (t.sex IS NULL OR t.sex = s.sex)') USING (measure, value);
 SELECT count(*) AS same FROM attacked('sets') JOIN by_hand('sets', '(t.age IS NULL OR t.age @> s.age) AND (t.zip IS NULL OR s.zip = ANY (t.zip)) AND (t.sex IS NULL OR s.sex = ANY (t.sex))') USING (measure, value);
 SELECT count(*) AS same FROM attacked('copy') JOIN by_hand('copy', '(t.age IS NULL OR t.age = s.age) AND (t.zip IS NULL OR t.zip = s.zip) AND (t.sex IS NULL OR t.sex = s.sex)', 'count(*) FILTER (WHERE t.nr = s.nr)') USING (measure, value);

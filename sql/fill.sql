@@ -109,4 +109,13 @@ FROM (VALUES ('sentences', '{sex,age,race,priors,charge}'::name[]), ('passengers
         privacy => ARRAY[kanon_distinct_l('sensitive', 2)], dry_run => true)) greedy,
     LATERAL (SELECT sum(cost * row_count) AS cost FROM kanon_pattern_guided(t.name, NULL, t.qis, 5, keep => '{sensitive}', method => 'improve', effort => 0.05,
         privacy => ARRAY[kanon_distinct_l('sensitive', 2)], dry_run => true)) improve ORDER BY 1;
+SET client_min_messages = notice;
+-- k counts persons, and so does what is short of it; of releases k is the promise then
+CREATE TABLE stays AS SELECT i / 3 AS person, 'w' || i % 2 AS ward, CASE WHEN i < 9 THEN 'rare' ELSE 'usual' END AS kind FROM generate_series(0, 29) i;
+SELECT row_count, detail FROM kanon_explain('stays', '{ward,kind}', 5, keep => '{}', privacy => ARRAY[kanon_subject('person')]) WHERE aspect = 'below k';
+SELECT kanon_create_publication('stays_public', 'stays', '{ward,kind}', 3, key => 'person');
+SELECT k, row_count FROM kanon_releases WHERE publication = 'fill_test.stays_public';
+SELECT min(n) AS rows FROM (SELECT count(*) AS n FROM stays_public GROUP BY ward, kind) c;
+SELECT kanon_drop_publication('stays_public');
+SET client_min_messages = warning;
 DROP SCHEMA fill_test CASCADE;

@@ -322,6 +322,7 @@ FROM kanon_check_freeform('trip', 'h_nodes', '{age,city}', 4, hierarchies => '{"
 CREATE TABLE doubled AS SELECT city, CASE WHEN city IN ('bern', 'thun', 'genf') THEN 'bern' ELSE area END AS area FROM place;
 SELECT m, row_count FROM unnest('{one_k,k_k}'::text[]) m, kanon_cluster('trip', 'd_' || m, '{city}', 9, m, hierarchies => '{"city": "doubled"}');
 SELECT row_matches >= 9 AS rows, record_matches >= 9 AS records FROM kanon_check_freeform('trip', 'd_k_k', '{city}', 9, hierarchies => '{"city": "doubled"}');
+SELECT row_matches >= 9 AS rows, record_matches >= 9 AS records FROM kanon_check_freeform('trip', 'd_k_k', '{city}', 9);
 -- own ks, mutual matches
 SELECT row_count FROM kanon_freeform('trip', 'h_own', '{age,city}', 3, k_column => 'asks', hierarchies => '{"city": "place"}');
 SELECT row_count FROM kanon_freeform('trip', 'h_mutual', '{age,city}', 4, mutual => true, hierarchies => '{"city": "place"}');

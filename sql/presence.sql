@@ -56,6 +56,12 @@ BEGIN
     END LOOP;
 END $d$;
 SELECT nr, population, dmin, dmax, confidence, string_agg(method || ' ' || classes, ', ' ORDER BY method) AS classes, min(least) >= confidence - 1e-6 AS kept FROM results JOIN tried USING (nr) GROUP BY 1, 2, 3, 4, 5 ORDER BY 1;
+-- a key whose persons have several rows: these rules count rows, and say so
+CREATE TABLE stays AS SELECT i / 2 AS person, age, sex, town FROM (SELECT row_number() OVER () AS i, * FROM patients) p;
+SELECT kanon_create_publication('stays_public', 'stays', '{age,sex}', 2, jsonb_build_object('privacy', ARRAY[kanon_presence('census', 1000, 0, 0.9, 0.5)]), model => 'full_domain', key => 'person', stable => false);
+SELECT kanon_create_publication('stays_public', 'stays', '{age,sex}', 2, jsonb_build_object('privacy', ARRAY[kanon_presence('census', 1000, 0, 0.9, 0.5)], 'count_rows', true), model => 'full_domain', key => 'person', stable => false);
+SELECT k >= 2 AS enough FROM kanon_releases WHERE publication = 'public.stays_public';
+SELECT kanon_drop_publication('stays_public');
 -- suppressed rows of a node stand for all who match no class; NULL is a value with its share
 SELECT pattern, suppressed_rows, classes FROM kanon_full_domain('patients', 'out', '{town,sex}', 2, suppression_limit => 1, replace => true, metric => 'discernibility',
     privacy => ARRAY[kanon_presence('census', 1000, 0, 0.06, 0.5)]);

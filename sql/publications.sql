@@ -350,6 +350,15 @@ SELECT kanon_publication_status('nobody');
 SELECT kanon_compare_releases('stays', 1, 2);
 SELECT kanon_compare_releases('stays', NULL, 2);
 SELECT kanon_create_publication('wide', 'wide', '{a}', 3);
+-- a view that was dropped, and one that has its name since: what to do is told, with or without the schema
+SELECT kanon_create_publication('gone', 'wide', '{a}', 3);
+DROP VIEW gone;
+SELECT kanon_refresh('gone');
+CREATE VIEW gone AS SELECT 1 AS x;
+SELECT kanon_refresh('gone');
+SELECT kanon_drop_publication('gone');
+SELECT * FROM gone;
+DROP VIEW gone;
 SELECT kanon_create_publication('nowhere.x', 'wide', '{a}', 3);
 SELECT kanon_create_publication('x', 'wide', '{a}', 3, private_schema => 'nowhere');
 SELECT kanon_create_publication('x.', 'wide', '{a}', 3);

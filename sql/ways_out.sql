@@ -34,5 +34,10 @@ select level1, level2, count(*) from born_h group by 1, 2 order by 1, 2;
 select kanon_hierarchy_interval('p','n','n_h','{0.5,1}', upper=>2.5);
 select * from n_h order by 1;
 select kanon_hierarchy_interval('p','age','age_h','{5}', upper=>2.5, replace=>true);
+-- prefixes that change nothing, and those of numbers, which follow the digits
+create table codes as select 10000 + 7 * i as zip, i as n, ('10.0.' || i % 250 || '.' || i % 7)::inet as ip from generate_series(0, 99) i;
+select from kanon_full_domain('codes', null, '{zip}', 5, hierarchies => '{"zip": {"prefix": [9]}}', suppression_limit => 1, dry_run => true);
+select count(*) > 0 as some from kanon_pattern_guided('codes', null, '{zip,n,ip}', 5, hierarchies => '{"zip": {"prefix": [6,5,3]}, "n": {"prefix": [1]}, "ip": {"prefix": [32,16]}}', dry_run => true);
+select kanon_hierarchy_prefix('codes', 'n', 'n_prefixes', '{1}');
 \set VERBOSITY terse
 DROP SCHEMA ways_test CASCADE;

@@ -390,6 +390,10 @@ anatomy_view_resolve(const char *name, const Source *source, bool replace)
 	view->existing = get_relname_relid(relation, namespace);
 	if (!OidIsValid(view->existing))
 		return view;
+	if (relation_reads(source->relid, view->existing))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE), errmsg("view \"%s\" is what the source reads", relation),
+				 errhint("Choose another name; the source itself is never changed.")));
 	if (!replace)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE), errmsg("relation %s already exists", view->qualified),

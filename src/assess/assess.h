@@ -67,6 +67,13 @@ typedef struct Spread
 	const uint32 *codes;
 } Spread;
 
+/*
+ * The argument, or NULL: with SPI connected, those of these columns that the run recorded which wrote the target.
+ * And a NOTICE of columns without, of which the target shows what the source does not have.
+ */
+extern Jsonb *hierarchies_asked(FunctionCallInfo fcinfo, int arg, Oid target, ArrayType *names);
+extern void hierarchies_lacking(const Source *source, int nqis, const KanonRelease *release);
+
 /* With SPI connected; takes a snapshot, which is the active one then. */
 extern Compared *compare_read(Oid source, Oid target, ArrayType *qis, ArrayType *keep, Jsonb *hierarchies,
 							  const char *who);

@@ -106,7 +106,7 @@ read_both(Attack *attack, FunctionCallInfo fcinfo)
 	SourceColumn *key = source_columns(source, name_array_arg(fcinfo, ARG_KEY), "key", "the key", &n);
 	SourceColumn *shown = same_column(target, key);
 
-	source_hierarchies(source, jsonb_arg(fcinfo, ARG_HIERARCHIES));
+	source_hierarchies(source, hierarchies_asked(fcinfo, ARG_HIERARCHIES, PG_GETARG_OID(ARG_TARGET), known));
 	source_lock(target);
 	source_snapshot(source);
 	source_levels(source);
@@ -121,6 +121,7 @@ read_both(Attack *attack, FunctionCallInfo fcinfo)
 	rowtypes_levels(attack->persons, attack->border);
 	attack->records = rowtypes_read(target, attack->border);
 	attack->release = written_release(source, attack->records, false, attack->border);
+	hierarchies_lacking(source, source->nqis, attack->release);
 }
 
 /* The keys of the records, in codes of the source; what is none of its keys is nobody's, and so is NULL. */

@@ -3,6 +3,7 @@
  * each other.
  */
 #include "compat.h"
+#include "assess/assess.h"
 #include "host/lines.h"
 #include "core/freeform/freeform_work.h"
 #include "rows/cell_values.h"
@@ -147,7 +148,8 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	target = source_open(PG_GETARG_OID(ARG_TARGET),
 						 with_mark(PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS), sensitive, &mark),
 						 NULL, NULL);
-	source_hierarchies(source, PG_ARGISNULL(ARG_HIERARCHIES) ? NULL : PG_GETARG_JSONB_P(ARG_HIERARCHIES));
+	source_hierarchies(source, hierarchies_asked(fcinfo, ARG_HIERARCHIES, PG_GETARG_OID(ARG_TARGET),
+												 array_arg(fcinfo, ARG_QIS)));
 	if (!PG_ARGISNULL(ARG_K_COLUMN))
 	{
 		k_column = own_k_column(source, NameStr(*PG_GETARG_NAME(ARG_K_COLUMN)));
@@ -176,6 +178,7 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 		problem.freeform = &options;
 	}
 	release = written_release(source, records, mark, border);
+	hierarchies_lacking(source, source->nqis, release);
 	status = kanon_freeform_check_known(&problem, release, k, known, &facts);
 	if (status == KANON_TOO_LARGE)
 		refuse_work(&facts);

@@ -354,8 +354,11 @@ kanon_compare(PG_FUNCTION_ARGS)
 		PG_ARGISNULL(ARG_SEED) ? pg_prng_uint64(&pg_global_prng_state) : (uint64) PG_GETARG_INT64(ARG_SEED);
 	lines = lines_begin(fcinfo);
 	SPI_connect();
-	compared = compare_read(PG_GETARG_OID(ARG_SOURCE), PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS),
-							array_arg(fcinfo, ARG_KEEP), jsonb_arg(fcinfo, ARG_HIERARCHIES), "kanon_compare");
+	compared = compare_read(
+		PG_GETARG_OID(ARG_SOURCE), PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS),
+		array_arg(fcinfo, ARG_KEEP),
+		hierarchies_asked(fcinfo, ARG_HIERARCHIES, PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS)),
+		"kanon_compare");
 	numbers = border_palloc(compared->border, sizeof(Numbers) * compared->n);
 	rows = (double) compared->rows->nrows;
 	records = (double) compared->records->nrows;

@@ -3,9 +3,85 @@
  */
 #include "compat.h"
 #include "assess/assess.h"
+#include "host/catalog.h"
+#include "host/gate.h"
 #include "rows/dictionary.h"
 
 #include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/*
+ * The last run that wrote the table, or the one that the view shows, has them, if the caller may see its record.
+ * Relations that are no longer what they were are not read.
+ */
+static Jsonb *
+recorded_hierarchies(Oid schema, Oid target, ArrayType *names)
+{
+	const char *name = quote_identifier(get_namespace_name(schema));
+	Oid types[2] = {OIDOID, NAMEARRAYOID};
+	Datum values[2] = {ObjectIdGetDatum(target), PointerGetDatum(names)};
+	Jsonb *found = NULL;
+	int nest = catalog_path_begin();
+	bool isnull = true;
+
+	if (gate_ask(
+			psprintf(
+				"SELECT CASE WHEN NOT EXISTS (SELECT FROM " INTERNAL_SCHEMA ".kanon_recorded((SELECT"
+				" jsonb_agg(jsonb_build_object('part', e.part, 'name', e.name, 'oid', e.relation::text, 'kind',"
+				" e.kind, 'owner', e.owner::oid::text)) FROM %s.kanon_run_relations AS e WHERE e.run = u.run"
+				" AND e.part = 'option')) AS r WHERE r.why_not IS NOT NULL)"
+				" THEN (SELECT jsonb_object_agg(h.key, h.value) FROM jsonb_each(u.options -> 'hierarchies')"
+				" AS h WHERE h.key = ANY ($2)) END FROM %s.kanon_usefulness AS u WHERE u.target_oid = $1"
+				" OR u.target_oid IN (SELECT d.refobjid FROM pg_rewrite AS w JOIN pg_depend AS d"
+				" ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid ="
+				" 'pg_class'::regclass WHERE w.ev_class = $1) ORDER BY u.run DESC LIMIT 1",
+				name, name),
+			2, types, values, NULL, true, 1) > 0)
+	{
+		Datum value = gate_value(0, 1, JSONBOID, &isnull);
+
+		found = isnull ? NULL : DatumGetJsonbPCopy(value);
+	}
+	catalog_path_end(nest);
+	return found;
+}
+
+Jsonb *
+hierarchies_asked(FunctionCallInfo fcinfo, int arg, Oid target, ArrayType *names)
+{
+	if (!PG_ARGISNULL(arg) || names == NULL)
+		return jsonb_arg(fcinfo, arg);
+	return recorded_hierarchies(get_func_namespace(fcinfo->flinfo->fn_oid), target, names);
+}
+
+void
+hierarchies_lacking(const Source *source, int nqis, const KanonRelease *release)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int c = 0; c < nqis; c++)
+	{
+		bool lacks = false;
+
+		for (uint32 i = 0; i < release->nclasses && source->qis[c].hierarchy == NULL && !lacks; i++)
+		{
+			KanonCell cell = release->cells[(Size) i * source->nqis + c];
+
+			lacks = cell.show == KANON_SHOW_VALUE && cell.code == WRITTEN_NOTHING_OF_IT;
+		}
+		if (lacks)
+			appendStringInfo(&names, "%s%s", names.len == 0 ? "" : ", ", source->qis[c].quoted);
+	}
+	if (names.len > 0)
+		ereport(NOTICE,
+				(errmsg("the target shows values that the source does not have: %s", names.data),
+				 errdetail("The figures take them for values of nobody: neither the call nor a record "
+						   "that you may see names a hierarchy for them."),
+				 errhint("If they are labels, name the hierarchies of the call that published.")));
+}
 
 /* Quasi-identifiers, and what was kept beside them. */
 static ArrayType *
@@ -44,6 +120,7 @@ compare_read(Oid source, Oid target, ArrayType *qis, ArrayType *keep, Jsonb *hie
 	rowtypes_levels(compared->rows, border);
 	compared->records = rowtypes_read(compared->target, border);
 	compared->release = written_release(compared->source, compared->records, false, border);
+	hierarchies_lacking(compared->source, compared->nqis, compared->release);
 	return compared;
 }
 

@@ -399,9 +399,11 @@ kanon_distributions(PG_FUNCTION_ARGS)
 	k = k_arg(fcinfo, ARG_K, 1, "How many rows have to be behind each bar.");
 	lines = lines_begin(fcinfo);
 	SPI_connect();
-	compared =
-		compare_read(PG_GETARG_OID(ARG_SOURCE), PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS),
-					 array_arg(fcinfo, ARG_KEEP), jsonb_arg(fcinfo, ARG_HIERARCHIES), "kanon_distributions");
+	compared = compare_read(
+		PG_GETARG_OID(ARG_SOURCE), PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS),
+		array_arg(fcinfo, ARG_KEEP),
+		hierarchies_asked(fcinfo, ARG_HIERARCHIES, PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS)),
+		"kanon_distributions");
 	nest = plain_text_begin();
 	for (int c = 0; c < compared->n; c++)
 		put_column(lines, compared, c, k);

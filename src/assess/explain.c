@@ -330,12 +330,38 @@ typedef struct Near
 	uint32 type; /* the first */
 	uint32 ntypes;
 	int64 rows;
-	int64 of_size; /* how many there are of so many rows */
+	int64 counted; /* as k counts them: rows or persons */
+	int64 of_size; /* how many there are of so many */
 } Near;
+
+static int
+compare_codes(const void *a, const void *b)
+{
+	uint32 x = *(const uint32 *) a, y = *(const uint32 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Different persons among row types that follow one another. */
+static int64
+count_persons(const KanonProblem *problem, const Near *near, int person)
+{
+	uint32 *codes = palloc(sizeof(uint32) * near->ntypes);
+	int64 n = 0;
+
+	for (uint32 i = 0; i < near->ntypes; i++)
+		codes[i] = problem->extra[person].code[near->type + i];
+	qsort(codes, near->ntypes, sizeof(uint32), compare_codes);
+	for (uint32 i = 0; i < near->ntypes; i++)
+		n += i == 0 || codes[i] != codes[i - 1];
+	pfree(codes);
+	return n;
+}
 
 static Near
 class_at(const KanonProblem *problem, uint32 type)
 {
+	int person = problem->privacy != NULL ? kanon_privacy_person(problem->privacy) : -1;
 	Near near = {.type = type};
 	bool same = true;
 
@@ -347,10 +373,11 @@ class_at(const KanonProblem *problem, uint32 type)
 			same =
 				i + 1 < problem->ntypes && problem->columns[c].code[i + 1] == problem->columns[c].code[type];
 	}
+	near.counted = person >= 0 ? count_persons(problem, &near, person) : near.rows;
 	return near;
 }
 
-/* The largest classes of fewer than k rows, of equal size in their own order. */
+/* The largest classes of fewer than k rows or persons, of equal size in their own order. */
 static int
 find_near(const KanonProblem *problem, Near *near)
 {
@@ -362,9 +389,9 @@ find_near(const KanonProblem *problem, Near *near)
 		int place = n;
 
 		at = class_at(problem, i);
-		if (at.rows >= problem->k)
+		if (at.counted >= problem->k)
 			continue;
-		while (place > 0 && near[place - 1].rows < at.rows)
+		while (place > 0 && near[place - 1].counted < at.counted)
 			place--;
 		if (place == MOST_NEAR)
 			continue;
@@ -376,7 +403,7 @@ find_near(const KanonProblem *problem, Near *near)
 	{
 		at = class_at(problem, i);
 		for (int j = 0; j < n; j++)
-			near[j].of_size += near[j].rows == at.rows;
+			near[j].of_size += near[j].counted == at.counted;
 	}
 	return n;
 }
@@ -449,10 +476,12 @@ put_near(const Explain *explain)
 		line_set(&line, SUPPRESSED_CELLS, Int64GetDatum(cells));
 		if (goes_by_patterns(problem))
 			line_set(&line, COST, Float8GetDatum(cost));
-		line_set(&line, DETAIL,
-				 CStringGetTextDatum(psprintf("rows short of k: " INT64_FORMAT
-											  "; classes of this size: " INT64_FORMAT,
-											  problem->k - rows, near[j].of_size)));
+		line_set(
+			&line, DETAIL,
+			CStringGetTextDatum(psprintf(
+				"%s short of k: " INT64_FORMAT "; classes of this size: " INT64_FORMAT,
+				problem->privacy != NULL && kanon_privacy_person(problem->privacy) >= 0 ? "persons" : "rows",
+				problem->k - near[j].counted, near[j].of_size)));
 		if (explain->with_values)
 		{
 			for (int c = 0; c < problem->ncolumns; c++)

@@ -6,6 +6,7 @@
  */
 #include "compat.h"
 #include "hierarchies/hierarchy.h"
+#include "rows/dictionary.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
@@ -50,6 +51,58 @@ levels_of_address(LevelBuilder *builder, Datum value, Datum *nodes)
 	return builder->nlevels;
 }
 
+/* Levels that keep all there is of every value, and numbers of which 5 and 50 begin alike, are told. */
+static void
+prepare(LevelBuilder *builder, const Dictionary *values, const int64 *rows)
+{
+	const int *keep = builder->own;
+	bool bits = builder->levels == levels_of_address;
+	int shortest = INT_MAX, longest = 0, idle = 0;
+	char category;
+	bool preferred;
+
+	for (uint32 code = 0; code < dictionary_size(values); code++)
+	{
+		bool isnull;
+		Datum value = dictionary_value(values, code, &isnull);
+		int length = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		if (isnull)
+			continue;
+		if (bits)
+			length = DatumGetInt32(DirectFunctionCall1(network_masklen, value));
+		else
+		{
+			char *text = builder_text(builder, value);
+
+			length = pg_mbstrlen(text);
+			pfree(text);
+		}
+		shortest = Min(shortest, length);
+		longest = Max(longest, length);
+	}
+	while (longest > 0 && idle < builder->nlevels && keep[idle] >= longest)
+		idle++;
+	if (idle > 0)
+		ereport(NOTICE, (errmsg("%d of the levels of %s for column \"%s\" change%s no value", idle,
+								builder->name, builder->column->name, idle == 1 ? "s" : ""),
+						 errdetail("The longest value has %d %s, the level keeps %d.", longest,
+								   bits ? "bits" : "characters", keep[idle - 1]),
+						 errhint("Keep fewer, or leave the level out.")));
+	get_type_category_preferred(builder->type, &category, &preferred);
+	if (category == TYPCATEGORY_NUMERIC && shortest < longest)
+		ereport(
+			NOTICE,
+			(errmsg("prefixes of numbers of different lengths, column \"%s\"", builder->column->name),
+			 errdetail(
+				 "A prefix follows the digits, not the size: at one digit 5 is alone, and 50 is with 59."),
+			 errhint(
+				 "Group numbers by size, '{\"%s\": {\"interval\": [10]}}'; codes that lost their zeros need a "
+				 "view that casts them to text of one length.",
+				 builder->column->name)));
+}
+
 LevelBuilder *
 builder_prefix(const char *name, const SourceColumn *column, const int *keep, int n)
 {
@@ -86,6 +139,7 @@ builder_prefix(const char *name, const SourceColumn *column, const int *keep, in
 		builder->words[i] = builder->levels == levels_of_address ? psprintf("the first %d bits", keep[i])
 							: keep[i] == 1                       ? "the first character"
 										   : psprintf("the first %d characters", keep[i]);
+	builder->prepare = prepare;
 	builder->own = memcpy(palloc(sizeof(int) * n), keep, sizeof(int) * n);
 	return builder;
 }

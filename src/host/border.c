@@ -305,7 +305,7 @@ border_check(Border *border, KanonStatus status, const char *remark)
 				 errmsg("the rows that fit no class may not be published fully suppressed"),
 				 detail[0] ? errdetail("%s", detail) : 0,
 				 errhint(
-					 "Let residual be 'fill', or allow more patterns or levels. residual => 'drop' leaves those rows out, which changes what the table says.")));
+					 "Let residual be 'fill', or allow more patterns or levels. With 'drop' those rows are left out, which changes what the table says.")));
 			break;
 		case KANON_INFEASIBLE:
 			ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION), errmsg("no release fulfils these rules"),
@@ -329,7 +329,7 @@ border_check(Border *border, KanonStatus status, const char *remark)
 			ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 							errmsg("the problem is too large for this method"),
 							detail[0] ? errdetail("%s", detail) : 0,
-							errhint("Methods 'greedy' and 'improve' take any size.")));
+							errhint("A method that proves nothing takes any size.")));
 			break;
 		case KANON_UNAVAILABLE:
 			ereport(
@@ -346,8 +346,7 @@ border_check(Border *border, KanonStatus status, const char *remark)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("this method does not take one of the privacy rules"),
 				 detail[0] ? errdetail("%s", detail) : 0,
-				 errhint(
-					 "Method 'greedy' and kanon_full_domain take most rules; the page on privacy rules has a table.")));
+				 errhint("The page on privacy rules has a table; kanon_full_domain takes most of them.")));
 			break;
 		case KANON_BROKEN:
 			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),

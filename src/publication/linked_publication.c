@@ -460,6 +460,8 @@ linked_release_make(KanonPublication *publication, Release *release, List *relea
 	close_release(release);
 	progress_say("checking", 0, -1);
 	release->row_count = release_rows(publication, release->relation, &release->k);
+	/* over all tables k was counted when they were written */
+	release->k = publication->k;
 	check_limits(tables, linked, release, before);
 	linked_end(linked);
 }
@@ -532,7 +534,7 @@ check_names(KanonPublication *publication, const Linked *linked, const char *sch
 
 	for (int i = linked->n - 1; i >= 0; i--)
 		publication->name = publication_new_name(quote_qualified_identifier(schema, linked->tables[i].known),
-												 &bare, &namespace);
+												 linked->tables[i].relid, &bare, &namespace);
 	return namespace;
 }
 

@@ -293,14 +293,21 @@ private_schema_arg(FunctionCallInfo fcinfo, int arg, Oid published)
 }
 
 char *
-publication_new_name(const char *name, char **bare, Oid *namespace)
+publication_new_name(const char *name, Oid source, char **bare, Oid *namespace)
 {
 	char *qualified;
+	Oid existing;
 
 	*bare = relation_to_create(name, "publication", namespace);
 	qualified = quote_qualified_identifier(get_namespace_name(*namespace), *bare);
 	lock_name(*namespace, *bare);
-	if (OidIsValid(get_relname_relid(*bare, *namespace)))
+	existing = get_relname_relid(*bare, *namespace);
+	/* first: nobody is told to drop it */
+	if (OidIsValid(existing) && relation_reads(source, existing))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE), errmsg("publication %s is what the source reads", qualified),
+				 errhint("Choose another name or schema; the source itself is never changed.")));
+	if (OidIsValid(existing))
 		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE), errmsg("relation %s already exists", qualified),
 						errhint("Choose another name for the publication, or drop what has it.")));
 	if (isAnyTempNamespace(*namespace))
@@ -358,7 +365,7 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 		publication->key = pstrdup(NameStr(*PG_GETARG_NAME(ARG_KEY)));
 
 	SPI_connect();
-	publication->name = publication_new_name(name, &name, &namespace);
+	publication->name = publication_new_name(name, PG_GETARG_OID(ARG_SOURCE), &name, &namespace);
 	schema = private_schema_arg(fcinfo, ARG_PRIVATE_SCHEMA, namespace);
 	model = definition_options(publication);
 	publication->qis = says_nothing(fcinfo, ARG_QIS) ? labels_read(source, model, &publication->options)

@@ -228,7 +228,7 @@ extern KanonPublication *linked_find(Oid extension, const char *schema, bool (*w
 extern void publication_establish(KanonPublication *publication, const char *name, Oid source, Oid schema);
 
 /* Raises when there is such a relation; nobody else makes one until this transaction is over.  Qualified and quoted. */
-extern char *publication_new_name(const char *name, char **bare, Oid *namespace);
+extern char *publication_new_name(const char *name, Oid source, char **bare, Oid *namespace);
 
 /* NULL: the schema of what readers see. */
 extern Oid private_schema_arg(FunctionCallInfo fcinfo, int arg, Oid published);

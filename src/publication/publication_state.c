@@ -355,6 +355,24 @@ find_by_text(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid view
 	return found;
 }
 
+/* The same of a name without schema: that of a view which was dropped. */
+static KanonPublication *
+find_without_view(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid view))
+{
+	KanonPublication *found = NULL;
+	List *path = fetch_search_path(false);
+	ListCell *lc;
+
+	foreach (lc, path)
+	{
+		char *schema = get_namespace_name(lfirst_oid(lc));
+
+		if (found == NULL && schema != NULL)
+			found = find_by_text(extension, quote_qualified_identifier(schema, name), wanted);
+	}
+	return found;
+}
+
 KanonPublication *
 publication_look(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid view))
 {
@@ -376,7 +394,11 @@ publication_look(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid 
 		found = relation_name(relid);
 	}
 	else if (list_length(names) == 1)
+	{
 		publication = linked_find(extension, linitial(names), wanted);
+		if (publication == NULL)
+			publication = find_without_view(extension, linitial(names), wanted);
+	}
 	if (publication == NULL && found != NULL)
 		publication = find_by_text(extension, found, wanted);
 	if (publication == NULL)

@@ -129,6 +129,9 @@ check_release(const KanonPublication *publication, Release *release, const Run *
 	if (release->k > 0 && release->k < publication->k && !run->problem.k_map)
 		raise_unsafe(psprintf("A class has " INT64_FORMAT " rows, k is " INT64_FORMAT ".", release->k,
 							  publication->k));
+	/* rows are no persons: the run counted those, and again as they stand in the target */
+	if (run->problem.privacy != NULL && kanon_privacy_person(run->problem.privacy) >= 0)
+		release->k = publication->k;
 }
 
 char *
@@ -184,12 +187,13 @@ refuse_lost_histories(const Release *before)
 {
 	if (before == NULL || !before->histories_lost)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the histories of the release before are gone"),
-			 errdetail("Their private table was dropped, or belongs to another role."),
-			 errhint("Give it back. Or begin new histories: protect_successive => false, a refresh, and true "
-					 "again.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+		 errmsg("the histories of the release before are gone"),
+		 errdetail("Their private table was dropped, or belongs to another role."),
+		 errhint("Give it back. Or begin new histories: kanon_alter_publication with protect_successive => "
+				 "false, a refresh, and true again.")));
 }
 
 /* The request for the next release. */

@@ -246,6 +246,9 @@ put_number(Filling *filling, const char *kind, const char *name)
 		append_share(filling->page, number);
 	else if (strcmp(kind, "time") == 0)
 		append_time(filling->page, number);
+	else if (strcmp(kind, "number") == 0 && fabs(number) < 9999.5 && number >= 999.5)
+		/* a year has no comma */
+		appendStringInfo(filling->page, "%.0f", number);
 	else if (strcmp(kind, "number") == 0)
 		append_number(filling->page, number);
 	else

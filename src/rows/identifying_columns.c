@@ -471,7 +471,7 @@ kept_way_out(const SourceColumn *const *columns, int n, const char *sentence)
 	bool integers = false, fractions = false, times = false;
 
 	initStringInfo(&hint);
-	appendStringInfo(&hint, "%s Or mask it: mask => '{", sentence);
+	appendStringInfo(&hint, "%s Or mask it: let mask be '{", sentence);
 	for (int i = 0; i < n; i++)
 	{
 		Oid base = getBaseType(columns[i]->type);

@@ -484,7 +484,7 @@ compare_with_quasi_identifiers(Sample *sample, int c)
 			sample->tells[c] |= UINT64CONST(1) << q;
 		}
 		else if (column->mask == NULL && back.all && (sample->some_hidden >> q & 1) != 0)
-			tell(look, column, qi->name, "a quasi-identifier that determines it");
+			tell(look, column, qi->name, "a quasi-identifier from which it follows");
 	}
 }
 

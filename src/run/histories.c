@@ -263,8 +263,8 @@ check_before(const Run *run, const SourceColumn *columns, int n)
 			 errmsg("the rows that were published last have other columns than the publication now"),
 			 errdetail(
 				 "Persons who are held back are published as last time, so with protect_successive the columns must stay."),
-			 errhint("Create the publication anew; or begin new histories: protect_successive => false, a "
-					 "refresh, and protect_successive => true.")));
+			 errhint("Create the publication anew; or begin new histories: kanon_alter_publication with "
+					 "protect_successive => false, a refresh, and true again.")));
 }
 
 /* Persons by number, and the rows that are as they were published last. */

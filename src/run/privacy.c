@@ -326,7 +326,7 @@ check_attainable(const PrivacyWords *words, const KanonPrivacyRule *rule, int co
 					errhint("Ask for what column \"%s\" can give%s.", column,
 							rule->kind == KANON_DISTINCT_L || !leaves_out
 								? ""
-								: ", or let residual => 'drop' leave rows out")));
+								: ", or let residual be 'drop', which leaves rows out")));
 }
 
 /* Behind the source's columns stands one that says whose each type is. */

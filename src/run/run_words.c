@@ -93,21 +93,39 @@ run_words(const Run *run, const char *promise)
 	return text.data;
 }
 
+/* A hint for n nearly empty columns, of which so many have a hierarchy. */
+static const char *
+empty_hint(const Run *run, int n, int with)
+{
+	if (with == n)
+		return "Give their hierarchies a coarser last level, lower k, or leave them out, so that other columns "
+			   "show more.";
+	if (with > 0)
+		return "Give a hierarchy to those that have none, a coarser last level to the others, or leave them out, "
+			   "so that other columns show more.";
+	if (run->problem.known != NULL)
+		return "Lower k, or leave them out, so that other columns show more.";
+	return "Give them hierarchies, or leave them out, so that other columns show more.";
+}
+
 void
 run_notice_empty(const Run *run, const KanonColumnMeasures *columns)
 {
 	int64 rows = run->types->nrows - run->release.dropped;
 	StringInfoData names;
+	int n = 0, with = 0;
 
 	initStringInfo(&names);
 	for (int c = 0; c < run->source->nqis && rows > 0; c++)
 		if (columns[c].suppressed >= NEARLY_ALL * rows)
-			appendStringInfo(&names, "%s%s", names.len == 0 ? "" : ", ", run->source->qis[c].quoted);
-	if (names.len > 0)
-		ereport(NOTICE,
-				(errmsg("columns of the target that are nearly empty: %s", names.data),
-				 errdetail("At least %.0f %% of the cells of each show nothing.", 100 * NEARLY_ALL),
-				 errhint("Give them hierarchies, or leave them out, so that other columns show more.")));
+		{
+			appendStringInfo(&names, "%s%s", n++ == 0 ? "" : ", ", run->source->qis[c].quoted);
+			with += run->source->qis[c].hierarchy != NULL;
+		}
+	if (n > 0)
+		ereport(NOTICE, (errmsg("columns of the target that are nearly empty: %s", names.data),
+						 errdetail("At least %.0f %% of the cells of each show nothing.", 100 * NEARLY_ALL),
+						 errhint("%s", empty_hint(run, n, with))));
 }
 
 /* Rows with each value of a column that rules look at: of the source, and of those that are published. */

@@ -293,12 +293,14 @@ begin_anew(Run *run, const char *why, bool grown)
 
 	/* (persons may have several rows since tonight, without any alteration; histories are verified all the same) */
 	if (guarded && !grown)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the next release cannot go on from the one before, whose histories are protected"),
-				 errdetail("%s", why),
-				 errhint("Undo what was altered. Or begin new histories: protect_successive => false, "
-						 "a refresh, and true again. Then readers who keep releases can tell who moved.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the next release cannot go on from the one before, whose histories are protected"),
+			 errdetail("%s", why),
+			 errhint(
+				 "Undo what was altered. Or begin new histories: kanon_alter_publication with "
+				 "protect_successive => false, a refresh, and true again. Then readers who keep releases can tell who moved.")));
 	ereport(NOTICE,
 			(errmsg("unchanged rows of publication %s lose their company", request->publication),
 			 errdetail("The next release cannot go on from the one before. %s", why),
@@ -464,7 +466,7 @@ refuse_unstable(const Run *run, KanonStatus status)
 				   "changed themselves%s%s.",
 				   why[0] != '\0' ? ": " : "", why),
 		 errhint(
-			 "Lower k or the other rules, or set residual => 'suppress'. A refresh with stable => false starts anew; then readers who keep releases can tell who moved.")));
+			 "Lower k or the other rules, or let residual be 'suppress'. kanon_alter_publication with stable => false starts anew; then readers who keep releases can tell who moved.")));
 }
 
 /* Rows that are all alike need not be known. */

@@ -148,8 +148,8 @@ check_several_rows(const Request *request, bool counted)
 						errmsg("persons of the key \"%s\" have several rows, and had one each before",
 							   request->series.key),
 						errdetail("Classes that count persons would not keep unchanged rows together."),
-						errhint("{\"count_rows\": true} in options counts rows. A refresh with stable => "
-								"false starts anew, and counts persons from then on.")));
+						errhint("{\"count_rows\": true} in options counts rows. kanon_alter_publication "
+								"with stable => false counts persons from the next refresh on.")));
 	ereport(
 		NOTICE,
 		(errmsg("k counts persons by the key \"%s\", of whom some have several rows", request->series.key),

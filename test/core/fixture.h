@@ -100,6 +100,9 @@ extern KanonProblem *problem_read_levels(Host *host, const char *directory, cons
 /* A number of random cases; KANON_TEST_SHARE per cent of them, and one. */
 extern int cases(int number);
 
+/* The same, but so many where KANON_TEST_SHARE asks for all of them. */
+extern int cases_or(int number, int all);
+
 /* Are real tables wanted, and all that takes as long?  Under the sanitizers they take minutes, and so small a share leaves them out. */
 extern bool real_tables(void);
 

@@ -11,6 +11,8 @@
 #include "cluster/clustering.h"
 #include "diverse.h"
 #include "exact.h"
+#include "lattice/full_domain.h"
+#include "subtree/subtree.h"
 
 /* Rows of a table that brute force takes, and ways to give them patterns. */
 #define MAX_ROWS 7
@@ -253,6 +255,24 @@ may_be_class(const KanonProblem *problem)
 		   diverse_allows(problem, types, NULL, problem->ntypes, false);
 }
 
+/* Places in the list of whole_tables. */
+enum
+{
+	PAIRS = 10,
+	TRIPLES,
+	MATCHING,
+	FULL_DOMAIN,
+	TOP_DOWN
+};
+
+static KanonStatus
+solve_full_domain(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	KanonOutcome outcome;
+
+	return kanon_solve_full_domain(problem, &outcome, release, report);
+}
+
 /* Where all rows together are a class, every method that makes classes of rows or patterns finds a release, and none breaks a rule. */
 static void
 whole_tables(void **state)
@@ -266,9 +286,18 @@ whole_tables(void **state)
 									 {"forest", kanon_solve_forest, 0, 0, 0, 0, 0},
 									 {"bottom_up", kanon_solve_bottom_up, 0, 0, 0, 0, 0},
 									 {"top_down", kanon_solve_top_down, 0, 0, 0, 0, 0},
-									 {"gather", kanon_solve_gather, 0, 0, 0, 0, 0}};
+									 {"gather", kanon_solve_gather, 0, 0, 0, 0, 0},
+									 {"pairs", kanon_solve_pairs, 0, 0, 0, 0, 0},
+									 {"triples", kanon_solve_triples, 0, 0, 0, 0, 0},
+									 {"matching", kanon_solve_matching, 0, 0, 0, 0, 0},
+									 {"full_domain", solve_full_domain, 0, 0, 0, 0, 0},
+									 {"top_down", kanon_solve_subtree, 0, 0, 0, 0, 0},
+									 {"optimal", kanon_solve_subtree, 0, 0, 0, 0, 0},
+									 {"tds", kanon_solve_subtree, 0, 0, 0, 0, 0}};
 	KanonClusterShow show[KANON_MAX_COLUMNS] = {0};
 	struct KanonClusterOptions options = {.show = show};
+	KanonFullDomainOptions recoded = {.search = KANON_SEARCH_FLASH};
+	int found[sizeof(methods) / sizeof(methods[0])] = {0};
 	unsigned kinds = 0;
 	int tried = 0;
 
@@ -302,10 +331,19 @@ whole_tables(void **state)
 			KanonReport report;
 			KanonStatus status;
 
-			problem->cluster = m < 4 ? NULL : &options;
+			KanonSubtreeOptions cuts = {.class_column = -1, .method = (KanonSubtreeMethod) (m - TOP_DOWN)};
+			int64_t k = problem->k;
+
+			if ((m == MATCHING || m == PAIRS) && k != 2)
+				continue;
+			if (m == TRIPLES && k != 3)
+				continue;
+			problem->cluster = m < 4 || m >= MATCHING ? NULL : &options;
+			problem->full_domain = m == FULL_DOMAIN ? &recoded : NULL;
+			problem->subtree = m >= TOP_DOWN ? &cuts : NULL;
 			if (m == 4)
 				problem->mask = (KanonMask){.max_suppressed = -1, .max_cost = INFINITY};
-			problem->residual = m < 4 ? KANON_RESIDUAL_FILL : KANON_RESIDUAL_ERROR;
+			problem->residual = m < 4 || m == MATCHING ? KANON_RESIDUAL_FILL : KANON_RESIDUAL_ERROR;
 			status = methods[m].solve(problem, &release, &report);
 			if (status != KANON_OK && status != KANON_TOO_LARGE && status != KANON_UNAVAILABLE)
 			{
@@ -315,7 +353,10 @@ whole_tables(void **state)
 			}
 			if (status == KANON_OK)
 				check_release(problem, &release);
+			found[m] += status == KANON_OK;
 			kanon_release_free(problem, &release);
+			problem->subtree = NULL;
+			problem->full_domain = NULL;
 		}
 		problem->cluster = NULL;
 		problem->mask = mask;
@@ -324,6 +365,8 @@ whole_tables(void **state)
 		problem_random_free(problem);
 	}
 	assert_int_equal(kinds, DIVERSE_ALL);
+	for (size_t m = 0; m < sizeof(methods) / sizeof(methods[0]); m++)
+		print_message("%s: %d releases\n", methods[m].name, found[m]);
 }
 
 /* A dozen rows, and patterns that no row may lack; the last column is what a rule of a kind is about. */

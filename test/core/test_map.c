@@ -64,6 +64,7 @@ make_population(World *world)
 {
 	KanonPopulation *population = &world->population;
 	size_t width = sizeof(uint32_t) * ((size_t) COLUMNS + world->persons);
+	uint32_t number[2 * PEOPLE] = {0};
 	uint32_t last = 0;
 
 	*population = (KanonPopulation){.rows = world->rows, .map = true};
@@ -93,15 +94,17 @@ make_population(World *world)
 		}
 	}
 	population->total = world->npeople;
+	/* persons have numbers without gaps */
+	for (uint32_t i = 0; i < world->npeople && world->persons; i++)
+		number[world->tuple[i][COLUMNS]] = 1;
+	for (uint32_t p = 0; p < 2 * PEOPLE; p++)
+		number[p] = number[p] > 0 ? last++ : 0;
 	for (uint32_t i = 0; i < population->ntypes && world->persons; i++)
-	{
-		world->person[i] = world->tuple[world->person[i]][COLUMNS];
-		last = world->person[i] > last ? world->person[i] : last;
-	}
+		world->person[i] = number[world->tuple[world->person[i]][COLUMNS]];
 	if (world->persons)
 	{
 		population->person = world->person;
-		population->total = (int64_t) last + 1;
+		population->total = last;
 	}
 	for (int c = 0; c < world->ncolumns; c++)
 	{
@@ -373,7 +376,7 @@ greedy(void **state)
 
 	(void) state;
 	published = small_ones = 0;
-	for (int round = 0; round < cases(3000); round++)
+	for (int round = 0; round < cases_or(3000, 5000); round++)
 	{
 		World world;
 		KanonRelease release = {0};
@@ -399,7 +402,7 @@ greedy(void **state)
 		kanon_release_free(world.problem, &release);
 		close_world(&world);
 	}
-	assert_true(published > cases(3000) / 2 && small_ones > published && cheapest > published / 20);
+	assert_true(published > cases_or(3000, 5000) / 2 && small_ones > published && cheapest > published / 20);
 }
 
 static void
@@ -409,7 +412,7 @@ mondrian(void **state)
 
 	(void) state;
 	published = small_ones = 0;
-	for (int round = 0; round < cases(3000); round++)
+	for (int round = 0; round < cases_or(3000, 5000); round++)
 	{
 		World world;
 		KanonRelease release = {0};
@@ -421,7 +424,7 @@ mondrian(void **state)
 		kanon_release_free(world.problem, &release);
 		close_world(&world);
 	}
-	assert_true(published > cases(3000) / 2 && small_ones > published / 2);
+	assert_true(published > cases_or(3000, 5000) / 2 && small_ones > published / 2);
 }
 
 /* Every other method says that it does not take the rule, and greedy that it does not take presence. */

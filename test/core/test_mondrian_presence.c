@@ -342,7 +342,7 @@ mondrian(void **state)
 	int published = 0, several = 0, alone = 0;
 
 	(void) state;
-	for (int round = 0; round < cases(3000); round++)
+	for (int round = 0; round < cases_or(3000, 5000); round++)
 	{
 		World world;
 		KanonRelease release;
@@ -368,7 +368,7 @@ mondrian(void **state)
 		}
 		close_world(&world);
 	}
-	assert_true(published > cases(3000) / 10 && several > cases(3000) / 20 && alone > 0);
+	assert_true(published > cases_or(3000, 5000) / 10 && several > cases_or(3000, 5000) / 20 && alone > 0);
 	print_message("published %d, in more than two classes %d\n", published, several);
 }
 
@@ -420,7 +420,7 @@ broken(void **state)
 	int seen = 0, moved = 0, overlapping = 0;
 
 	(void) state;
-	for (int round = 0; round < cases(2000); round++)
+	for (int round = 0; round < cases_or(2000, 5000); round++)
 	{
 		World world;
 		KanonRelease release;
@@ -459,7 +459,7 @@ broken(void **state)
 		}
 		close_world(&world);
 	}
-	assert_true(seen > cases(2000) / 20 && moved > cases(2000) / 4 && overlapping > 0);
+	assert_true(seen > cases_or(2000, 5000) / 20 && moved > cases_or(2000, 5000) / 4 && overlapping > 0);
 }
 
 /* Two classes overlap where nobody of the table is: (*, 1) and (1, *).  That is refused if anybody can be there. */

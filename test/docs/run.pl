@@ -266,6 +266,63 @@ sub check_errors {
 	is_deeply([ sort keys %told ], [ sort keys %raised ], 'doc/reference/errors.md has the SQLSTATEs of src');
 }
 
+# No hint names an argument, or a method, that the function lacks: hints in src, which may name any function's, and
+# those that the statements of the tests were given.
+sub check_hints {
+	my $functions = functions();
+	my (%has, %any, %method, %all_methods, @wrong, $hints);
+	for my $name (keys %$functions) { $any{$_} = $has{$name}{$_} = 1 for map { $_->[0] } @{ $functions->{$name} } }
+	# the families of methods, by function
+	my %family = (pattern_guided => 'kanon_pattern_guided', known_columns => 'kanon_pattern_guided', pattern_clustering => 'kanon_pattern_clustering', cluster => 'kanon_cluster',
+		relaxed => 'kanon_cluster', full_domain => 'kanon_full_domain', subtree => 'kanon_subtree', freeform => 'kanon_freeform', item_sets => 'kanon_transactions');
+	my $in;
+	open $in, '<', 'src/core/methods/methods.c' or die $!;
+	my ($of);
+	while (<$in>) {
+		$of = $family{$1} if /^static const KanonMethod (\w+)\[\]/;
+		$method{$of}{$1} = $all_methods{$1} = 1 if defined $of && /\{"(\w+)"/;
+		undef $of if /^\};|\}\};$/;
+	}
+	delete $all_methods{suppress};    # the word of other arguments, too
+	# what a hint says of a function by name is that function's, and leaves the rest
+	my $named = sub {
+		my ($hint, $where) = @_;
+		$hint =~ s{\b(kanon_\w+)(?: with| has| takes)? (\w+) =>}{push @wrong, "$where: $1 has no $2" if $has{$1} && !$has{$1}{$2}; ''}ge;
+		$hint =~ s{\b(kanon_\w+)\(([^)]*)\)?}{my ($f, $call) = ($1, $2); push @wrong, map { "$where: $f has no $_" } grep { $has{$f} && !$has{$f}{$_} } $call =~ /(\w+) =>/g; ''}ge;
+		return $hint =~ s/'\w+' of kanon_\w+|kanon_\w+ \(method '\w+'//gr;
+	};
+	for my $file (glob 'src/*/*.c src/sql/script/*.sql') {
+		open $in, '<', $file or die $!;
+		my $text = do { local $/; <$in> };
+		for ($text =~ /errhint\w*\(((?:[^;]|;(?!\n))*?)\)+;/g, $text =~ /\bHINT = (.*)/g) {
+			my $hint = join '', /"((?:[^"\\]|\\.)*)"/g, /'((?:[^']|'')*)'/g;
+			$hints++;
+			push @wrong, map { "$file: no function has $_" } grep { !$any{$_} } $named->($hint, $file) =~ /(\w+) =>/g;
+		}
+	}
+	for my $file (glob 'expected/*.out') {
+		open $in, '<:encoding(UTF-8)', $file or die $!;
+		my $statement = '';
+		while (<$in>) {
+			if (/^(?:SELECT|WITH|CALL|INSERT|CREATE|UPDATE|DO|EXPLAIN|TABLE|select|with|call)\b/) { $statement = $_ }
+			elsif (/^\s|^(?:FROM|WHERE|from)\b/) { $statement .= $_ }
+			next unless s/^HINT:  // || s/^psql:.*?HINT:  //;
+			# (a rule is asked for by whoever takes it)
+			my @called = grep { $has{$_} && !/^kanon_(?:distinct_l|entropy_l|recursive_cl|alpha|t_closeness|subject|k_map|(?:delta_)?presence)$/ } $statement =~ /\b(kanon_\w+)\s*\(/g or next;
+			my $where = "$file, " . join(' ', @called);
+			my $own = $named->($_, $where);
+			$hints++;
+			push @wrong, map { my $a = $_; grep({ $has{$_}{$a} } @called) ? () : "$where: no $a, but a hint that says so" } grep { $any{$_} } $own =~ /(\w+) =>/g;
+			push @wrong, map { my $a = $_; grep({ $has{$_}{$a} || $has{$_}{options} || /_(?:refresh|alter)/ } @called) ? () : "$where: no $a, but a hint that says so" } grep { $any{$_} } $own =~ /\b(\w+) be '/g;
+			my @methods = grep { $method{$_} } @called;
+			push @wrong, map { my $m = $_; grep({ $method{$_}{$m} } @methods) ? () : "$where: no method $m, but a hint that says so" } grep { @methods && $all_methods{$_} } $own =~ s/residual [^.;]*//r =~ /'(\w+)'/g;
+		}
+	}
+	my %once;
+	is(join("\n", grep { !$once{$_}++ } @wrong), '', 'no hint names an argument or a method that the function lacks');
+	cmp_ok($hints, '>', 1000, "$hints hints");
+}
+
 # Examples run as they are, in a database with the tables of visits.sql, and print what they say.
 sub check_examples {
 	my $run = sub {
@@ -296,6 +353,7 @@ if (!@ARGV || $ARGV[0] eq 'pages') {
 	check_pages();
 	check_views();
 	check_errors();
+	check_hints();
 	if (@ARGV) { done_testing(); exit }
 }
 check_examples() if !@ARGV || $ARGV[0] eq 'examples';

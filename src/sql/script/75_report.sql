@@ -43,6 +43,8 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET kanon.read_strangers = off
 -- compiling the plan takes many times as long as the page, and no cancel ends it
 SET jit = off
+-- what a figure needs is read several times, and each time would say the same
+SET client_min_messages = warning
 BEGIN ATOMIC
 WITH -- what the schema of these functions is called today
 home AS (

@@ -11,6 +11,7 @@ CREATE FUNCTION @extschema@.kanon_explore(
 RETURNS text
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET jit = off
+SET client_min_messages = warning
 BEGIN ATOMIC
 WITH -- what the schema of these functions is called today
 home AS (
