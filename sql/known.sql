@@ -55,6 +55,13 @@ SELECT * FROM kanon_check('named', '{age,zip,sex,job}', NULL, 4, '{"age,job","zi
 SELECT regexp_replace(obj_description('named'::regclass), '; run .*', '') AS comment;
 SELECT s ->> 'says' AS says FROM (SELECT jsonb_array_elements(kanon_report_data(max(run)) -> 'statements') AS s FROM kanon_usefulness) AS x WHERE s ->> 'about' = 'promise';
 SELECT sum(suppressed_cells) AS cells FROM kanon_pattern_guided('people', NULL, '{age,zip,sex,job}', 4, known_columns => 1, combinations => '{"age,zip,sex,job=2"}', dry_run => true);
+-- a blank cell agrees with every value: fewer are blank
+SELECT sum(suppressed_cells) AS cells FROM kanon_pattern_guided('people', 'agreeing', '{age,zip,sex,job}', 4, known_columns => 2, missing => 'any');
+SELECT * FROM kanon_check('agreeing', '{age,zip,sex,job}', 2, k => 4, missing => 'any');
+SELECT count(*) FROM (SELECT a.age, a.zip, count(*) FROM (SELECT DISTINCT age, zip FROM agreeing WHERE age IS NOT NULL AND zip IS NOT NULL) AS a, agreeing b WHERE coalesce(b.age, a.age) = a.age AND coalesce(b.zip, a.zip) = a.zip GROUP BY 1, 2 HAVING count(*) < 4) AS few;
+SELECT regexp_replace(obj_description('agreeing'::regclass), '; run .*', '') AS comment;
+SELECT s ->> 'says' AS says FROM (SELECT jsonb_array_elements(kanon_report_data(max(run), read_target => true) -> 'statements') AS s FROM kanon_usefulness) AS x WHERE s ->> 'about' = 'promise';
+SELECT kanon_report_data(max(run)) ->> 'check' AS "check" FROM kanon_usefulness;
 -- what may be blank: rules, and patterns in a list; a row whose pattern is none of them is blank in all
 CREATE FUNCTION patterns(relation regclass) RETURNS TABLE (pattern text, n bigint) LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY EXECUTE format('SELECT kanon_pattern, count(*) FROM %s GROUP BY 1 ORDER BY 1', relation); END $$;
 SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('people', 'ruled', '{age,zip,sex,job}', 4, known_columns => 2, rules => kanon_rules(never => '{sex}', together => '{"age,zip"}'), mark => true);
@@ -138,6 +145,11 @@ SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, 
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, partition_by => 'zip');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, residual => 'drop');
 SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2}', key => 'nr');
+SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2, "missing": "any"}');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, missing => 'any', method => 'ilp');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, missing => 'value');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, missing => 'some');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, missing => 'any');
 SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2}', key => 'nr', protect_successive => true);
 -- the page does not ask kanon_frontier for what it does not take
 SELECT kanon_report_data(max(run), frontier => '{2,5}') -> 'frontier' ->> 'says' AS says FROM kanon_usefulness WHERE options ? 'known_columns';

@@ -34,8 +34,9 @@ typedef struct Count
 	Slot *slot;
 	uint32 mask; /* slots - 1 */
 	uint32 stamp;
-	uint32 *number; /* [mask] by number of the set without its last column, and value */
-	int64 *rows;    /* [ntypes] by number */
+	KanonPattern columns; /* of the set that is counted */
+	uint32 *number;       /* [mask] by number of the set without its last column, and value */
+	int64 *rows;          /* [ntypes] by number */
 } Count;
 
 /* Numbers the combinations of a set with one column more by a table of all that could be. */
@@ -97,6 +98,32 @@ number_by_hash(Count *count, const Numbered *from, Numbered *to, const KanonColu
 	}
 }
 
+/* Rows with blank cells agree with combinations that have too few of their own. */
+static void
+add_agreeing(Count *count, const Numbered *to, int64 k)
+{
+	for (uint32 type = 0; type < count->types->ntypes; type++)
+	{
+		int64 *rows = to->number[type] == BLANK ? NULL : &count->rows[to->number[type]];
+
+		for (uint32 other = 0; rows != NULL && other < count->types->ntypes && *rows < k; other++)
+		{
+			bool agrees = to->number[other] == BLANK;
+
+			KANON_EACH (c, count->columns)
+			{
+				const KanonColumn *column = &count->types->grouped[c];
+
+				agrees = agrees && (column->code[other] == column->code[type] ||
+									(column->has_null && column->code[other] == column->distinct - 1));
+			}
+			*rows += agrees ? count->types->rows[other] : 0;
+		}
+		if (rows != NULL && *rows < k)
+			return; /* raised */
+	}
+}
+
 /* The set with one column more; raises if fewer than k rows show one of its combinations. */
 static void
 count_set(Count *count, const Numbered *from, Numbered *to, int c, int64 k)
@@ -110,6 +137,8 @@ count_set(Count *count, const Numbered *from, Numbered *to, int c, int64 k)
 		number_by_table(count, from, to, column, null);
 	else
 		number_by_hash(count, from, to, column, null);
+	if (count->known->missing == KANON_MISSING_ANY)
+		add_agreeing(count, to, k);
 	for (uint32 i = 0; i < to->n; i++)
 		if (count->rows[i] < k)
 			raise_unsafe(psprintf("A combination that somebody may know has " INT64_FORMAT
@@ -130,6 +159,7 @@ count_larger(Count *count, KanonPattern columns, int ncolumns, int first)
 		k = kanon_known_k(count->known, larger);
 		if (k == 0)
 			continue;
+		count->columns = larger;
 		count_set(count, &count->numbered[ncolumns], &count->numbered[ncolumns + 1], c, k);
 		count_larger(count, larger, ncolumns + 1, c + 1);
 	}

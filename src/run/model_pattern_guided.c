@@ -104,6 +104,11 @@ choose_for_known(Request *request)
 		refuse_with_known(psprintf("patterns or rules and method '%s'", request->method),
 						  "It proves the least of all patterns.",
 						  "Take 'greedy' or 'improve', or leave them out.");
+	if (method->proof == KANON_PROOF_OPTIMUM && request->guided.missing != NULL &&
+		strcmp(request->guided.missing, "any") == 0)
+		refuse_with_known(psprintf("missing => 'any' and method '%s'", request->method),
+						  "A row's blank cells spare other rows theirs, which it does not count.",
+						  "Take 'greedy' or 'improve'.");
 	if (request->columns.hierarchies != NULL)
 		refuse_with_known("hierarchies", "Cells are blanked there, and not made coarser.",
 						  "Make the values coarser in a view, and publish the view.");
@@ -128,6 +133,11 @@ choose_method(Request *request)
 	request->solve = method->solve;
 	if (few_are_known(request))
 		choose_for_known(request);
+	else if (request->guided.missing != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("missing is about known_columns or combinations, and neither is given"),
+				 errhint("Say known_columns => 3, or leave missing out: NULL is a value like any other.")));
 }
 
 /* The mask, of a list or rules. */
@@ -165,7 +175,15 @@ set_known(Run *run)
 			 errdetail("Nobody protects the histories of persons against somebody who knows few columns."),
 			 errhint("Leave the key out: rows that have not changed are known without it.")));
 	*known = known_columns_parse(run->source, request->guided.known_columns, request->k,
-								 request->guided.combinations, "aside");
+								 request->guided.combinations,
+								 request->guided.missing != NULL ? request->guided.missing : "aside");
+	if (known->missing == KANON_MISSING_VALUE)
+		refuse_with_known(
+			"missing => 'value'", "A blank cell would be a value, which k rows would have to lose.",
+			"Take 'aside', and count with kanon_check(…, missing => 'value') who is left over.");
+	if (known->missing == KANON_MISSING_ANY && request->series.stable)
+		refuse_with_known("missing => 'any' in a publication", "No release stays near the one before so.",
+						  "Leave missing out, or say stable => false.");
 	run->problem.known = known;
 	run->problem.residual = KANON_RESIDUAL_SUPPRESS;
 }
@@ -214,7 +232,8 @@ const Model pattern_guided_model = {.name = "pattern_guided",
 									.least_k = 2,
 									.k_hint = K_HINT,
 									.options = PATTERN_OPTIONS | TAKES(RULES) | TAKES(PARTITION_BY) |
-											   TAKES(KNOWN_COLUMNS) | TAKES(COMBINATIONS) | TAKES(RESIDUAL),
+											   TAKES(KNOWN_COLUMNS) | TAKES(COMBINATIONS) | TAKES(MISSING) |
+											   TAKES(RESIDUAL),
 									.check = choose_method,
 									.set_up = set_mask,
 									.ready = look_at_mask,

@@ -210,6 +210,7 @@ static const OptionKind kinds[OPTIONS] = {
 							  check_known_columns},
 	[OPTION_COMBINATIONS] = {"combinations", TEXTARRAYOID, NULL, NULL, true, FIELD(guided.combinations),
 							 NULL},
+	[OPTION_MISSING] = {"missing", TEXTOID, NULL, NULL, true, FIELD(guided.missing), NULL},
 	[OPTION_KEEP] = {"keep", NAMEARRAYOID, "{}", NULL, true, FIELD(columns.keep), NULL},
 	[OPTION_ALLOW_IDENTIFYING] = {"allow_identifying", NAMEARRAYOID, "{}", NULL, true,
 								  FIELD(columns.allow_identifying), NULL},

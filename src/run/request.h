@@ -53,6 +53,7 @@ typedef enum Option
 	OPTION_VIEW,
 	OPTION_KNOWN_COLUMNS,
 	OPTION_COMBINATIONS,
+	OPTION_MISSING,
 	/* what nearly all have */
 	OPTION_KEEP,
 	OPTION_ALLOW_IDENTIFYING,
@@ -103,10 +104,10 @@ typedef uint64 OptionSet;
  * nothing: kanon_frontier and kanon_explain.  They take every other model with its options
  * as JSON.
  */
-#define TAKES_DRY                                                                                  \
-	((pattern_guided_model.options &                                                               \
-	  ~(TAKES(PARTITION_BY) | TAKES(KNOWN_COLUMNS) | TAKES(COMBINATIONS) | TAKES(CLASS_COLUMN) |   \
-		TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(MARK) | TAKES(REPLACE) | TAKES(DRY_RUN))) | \
+#define TAKES_DRY                                                                                         \
+	((pattern_guided_model.options & ~(TAKES(PARTITION_BY) | TAKES(KNOWN_COLUMNS) | TAKES(COMBINATIONS) | \
+									   TAKES(MISSING) | TAKES(CLASS_COLUMN) | TAKES(ALLOW_IDENTIFYING) |  \
+									   TAKES(MASK) | TAKES(MARK) | TAKES(REPLACE) | TAKES(DRY_RUN))) |    \
 	 TAKES(MODEL) | TAKES(OPTIONS))
 
 typedef struct Run Run;
@@ -210,6 +211,7 @@ typedef struct PatternOptions
 	char *partition_by;      /* a quasi-identifier, or NULL: it is not cut */
 	int known_columns;       /* that somebody knows of a person, at most; -1: not given */
 	ArrayType *combinations; /* sets of columns that are known together, or NULL */
+	char *missing;           /* what agrees with a blank cell, or NULL: nothing */
 } PatternOptions;
 
 /* Options of kanon_full_domain and kanon_subtree. */

@@ -84,6 +84,8 @@ run_words(const Run *run, const char *promise)
 	if (request->guided.known_columns > 0)
 		appendStringInfo(&text, ", of which any %d may be known", request->guided.known_columns);
 	append_sets(&text, request->guided.combinations);
+	if (request->guided.missing != NULL && strcmp(request->guided.missing, "any") == 0)
+		appendStringInfoString(&text, ", blank cells agreeing with every value");
 	appendStringInfo(&text, "; %s, method %s", request->function, run->record.method);
 	for (int i = 0; request->privacy != NULL && i < request->privacy->n; i++)
 		appendStringInfo(&text, "; %s", privacy_sentence(&request->privacy->words[i]));

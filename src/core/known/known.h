@@ -144,6 +144,13 @@ extern bool kanon_counts_fit(KanonKnownCounts *counts, uint32_t type, KanonPatte
 /* Were there rows that could not be taken away since the last question?  Then more may be rare than was told. */
 extern bool kanon_counts_unsure(KanonKnownCounts *counts);
 
+/*
+ * The rows that agree with what the row type has in these columns: a blank cell agrees with every value, its own, too.
+ * room: [ncolumns * words].
+ */
+extern int64_t kanon_cells_agree(const KanonShownCells *cells, uint32_t type, const int *column, int ncolumns,
+								 int64_t enough, uint64_t *room);
+
 /* ---- known_release.c: a release that shows what is not blank ---- */
 
 /*
@@ -218,6 +225,7 @@ typedef struct KnownGreedy
 	uint64_t *
 		*fixed; /* [ncolumns] cells that are not shown again, of a release that stays near another; or NULL */
 	KanonMaskIndex *index; /* where not every pattern is allowed; or NULL */
+	uint64_t *agree; /* [KANON_LISTED_MOST * words] where a blank cell agrees with every value; else NULL */
 	KanonRareList list;
 	KanonKnownCounts *counts; /* where much is lost; or NULL */
 	KanonStatus status;       /* of what is found on the way */
@@ -253,6 +261,14 @@ extern int64_t known_count_shown(KnownGreedy *g, uint32_t type, int ncolumns, in
 
 /* known_give_back.c: shows every cell again that makes no combination rare, and that the mask lets be shown. */
 extern void known_give_back(KnownGreedy *g);
+
+/* ---- known_any.c: where a blank cell agrees with every value ---- */
+
+/* Takes the sets away in which enough rows agree with the row type by now; the number of the others. */
+extern size_t known_still_rare(KnownGreedy *g, uint32_t type, uint32_t *sets, size_t n);
+
+/* Shows cells again, of tables that are small, where enough rows still agree with all that is shown. */
+extern void known_give_back_any(KnownGreedy *g);
 
 /* ---- known_mask.c: which cells of a row may be blank together ---- */
 

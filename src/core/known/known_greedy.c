@@ -16,6 +16,7 @@
 #include "known/known.h"
 #include "util/fault.h"
 #include "util/hash.h"
+#include "util/sort.h"
 
 #ifndef SET_WORK
 #define SET_WORK 160
@@ -116,18 +117,29 @@ blank_along(KnownGreedy *g, uint32_t type)
 			lose(g, type, c);
 }
 
-static void
-hit_sets(KnownGreedy *g, uint32_t type)
+/* The sets of a row type into g->sets; how many there are. */
+static size_t
+read_sets(KnownGreedy *g, uint32_t type)
 {
-	uint32_t hits[KANON_MAX_COLUMNS];
 	size_t n;
 
 	while ((n = kanon_list_read(&g->list, type, g->sets, g->sets_room)) == g->sets_room)
 		if (!KANON_GROW(&g->scratch, &g->sets_room, g->sets_room + 1, KANON_ARRAY(g->sets)))
 		{
 			known_fail(g, KANON_NO_MEMORY);
-			return;
+			return 0;
 		}
+	return n;
+}
+
+static void
+hit_sets(KnownGreedy *g, uint32_t type)
+{
+	uint32_t hits[KANON_MAX_COLUMNS];
+	size_t n = read_sets(g, type);
+
+	if (g->agree != NULL)
+		n = known_still_rare(g, type, g->sets, n);
 	while (g->status == KANON_OK && (n = sets_left(g, type, g->sets, n, hits)) > 0)
 	{
 		if (kanon_stop(&g->pace, n * 4 + (uint64_t) g->problem->ncolumns))
@@ -137,11 +149,34 @@ hit_sets(KnownGreedy *g, uint32_t type)
 	blank_along(g, type);
 }
 
+/* Row types with most sets first: their blank cells spare the others theirs. */
+static void
+hit_most_first(KnownGreedy *g)
+{
+	KanonKeyed *turn = kanon_take(&g->scratch, 2 * (size_t) g->problem->ntypes, sizeof(KanonKeyed));
+	uint32_t n = 0;
+
+	if (turn == NULL)
+	{
+		known_fail(g, KANON_NO_MEMORY);
+		return;
+	}
+	for (uint32_t type = 0; type < g->problem->ntypes && g->status == KANON_OK; type++)
+		if (g->list.first[type] != 0)
+			turn[n++] = (KanonKeyed){.key = -(double) read_sets(g, type), .item = type};
+	kanon_sort(turn, turn + g->problem->ntypes, n, sizeof(KanonKeyed), kanon_compare_keyed, NULL);
+	for (uint32_t i = 0; i < n && g->status == KANON_OK; i++)
+		hit_sets(g, turn[i].item);
+	kanon_drop(&g->scratch, turn);
+}
+
 /* Each row type loses a cell of each rare combination that is listed; the list is empty then. */
 static void
 hit_all(KnownGreedy *g)
 {
-	for (uint32_t type = 0; type < g->problem->ntypes && g->status == KANON_OK; type++)
+	if (g->agree != NULL)
+		hit_most_first(g);
+	for (uint32_t type = 0; g->agree == NULL && type < g->problem->ntypes && g->status == KANON_OK; type++)
 		if (g->list.first[type] != 0)
 			hit_sets(g, type);
 	kanon_list_clear(&g->list, g->problem);
@@ -281,7 +316,8 @@ find_rare(KnownGreedy *g)
 	KanonKnown known = *g->known;
 
 	problem.time_limit = INFINITY;
-	known.missing = KANON_MISSING_VALUE; /* cells without one are blank */
+	if (g->agree == NULL)
+		known.missing = KANON_MISSING_VALUE; /* cells without one are blank */
 	known.blank = (const uint64_t *const *) g->cells.blank;
 	g->nlost = 0;
 	for (int c = 0; c < g->problem->ncolumns; c++)
@@ -353,6 +389,8 @@ take_memory(KnownGreedy *g)
 		if (!g->scratch.failed && status == KANON_OK)
 			memcpy(g->followed[c], g->cells.blank[c], g->cells.words * sizeof(uint64_t));
 	}
+	if (g->problem->known->missing == KANON_MISSING_ANY)
+		g->agree = kanon_take(&g->scratch, KANON_LISTED_MOST * g->cells.words, sizeof(uint64_t));
 	return status == KANON_OK ? kanon_taken(&g->scratch) : status;
 }
 
@@ -364,6 +402,16 @@ blank_rare(KnownGreedy *g)
 		blank_along(g, type);
 	if (g->status == KANON_OK)
 		find_rare(g);
+	if (g->agree != NULL)
+	{
+		/* a set that is not rare any more may be part of one that is */
+		while (g->status == KANON_OK && g->nlost > 0)
+			find_rare(g);
+		kanon_list_clear(&g->list, g->problem);
+		if (g->status == KANON_OK)
+			known_give_back_any(g);
+		return;
+	}
 	if (g->status == KANON_OK)
 		follow_losses(g);
 	kanon_list_clear(&g->list, g->problem);

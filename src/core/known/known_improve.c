@@ -143,7 +143,9 @@ kanon_solve_known_improve(const KanonProblem *problem, KanonRelease *release, Ka
 	status = kanon_solve_known_turn(problem, 0, release, report);
 	if (status != KANON_OK || problem->ntypes == 0)
 		return status;
-	status = find_bound(problem, &bound);
+	if (problem->known->missing !=
+		KANON_MISSING_ANY) /* there others' blank cells make combinations frequent */
+		status = find_bound(problem, &bound);
 	if (status == KANON_OK)
 		status = take_turns(problem, fmin(TURNS * problem->effort, 1e6), bound, &pace, release, report);
 	else

@@ -203,3 +203,38 @@ kanon_cells_count_more(const KanonShownCells *cells, const KanonSample *sample, 
 		*ntypes = n;
 	return rows;
 }
+
+int64_t
+kanon_cells_agree(const KanonShownCells *cells, uint32_t type, const int *column, int ncolumns,
+				  int64_t enough, uint64_t *room)
+{
+	const uint64_t *shown[KANON_MAX_COLUMNS];
+	int64_t rows = 0;
+
+	for (int i = 0; i < ncolumns; i++)
+	{
+		const KanonValueShown *value =
+			&cells->value[column[i]][cells->problem->columns[column[i]].code[type]];
+
+		shown[i] = value->shown;
+		if (value->shown != NULL)
+			continue;
+		shown[i] = memset(room + (size_t) i * cells->words, 0, cells->words * sizeof(uint64_t));
+		for (uint32_t at = 0; at < value->n; at++)
+			room[(size_t) i * cells->words + value->type[at] / 64] |= UINT64_C(1) << value->type[at] % 64;
+	}
+	for (size_t w = 0; w < cells->words && rows < enough; w++)
+	{
+		uint64_t all = shown[0][w] | cells->blank[column[0]][w];
+
+		for (int i = 1; i < ncolumns; i++)
+			all &= shown[i][w] | cells->blank[column[i]][w];
+		for (; all != 0 && rows < enough; all &= all - 1)
+		{
+			uint32_t other = (uint32_t) (w * 64) + (uint32_t) __builtin_ctzll(all);
+
+			rows += other < cells->problem->ntypes ? cells->problem->rows[other] : 0;
+		}
+	}
+	return rows;
+}

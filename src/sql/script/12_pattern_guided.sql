@@ -11,6 +11,7 @@ CREATE FUNCTION @extschema@.kanon_pattern_guided(
     partition_by      name     DEFAULT NULL,
     known_columns     int      DEFAULT NULL,
     combinations      text[]   DEFAULT NULL,
+    missing           text     DEFAULT NULL,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
@@ -30,5 +31,5 @@ RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, supp
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_guided';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name, int, text[], name[], name[], jsonb, @extschema@.kanon_weights, jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name, int, text[], text, name[], name[], jsonb, @extschema@.kanon_weights, jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table k-anonymously: every row under one of the allowed patterns, as few cells lost as can be';

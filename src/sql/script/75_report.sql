@@ -185,7 +185,7 @@ example AS (
 now AS (
     SELECT (SELECT to_jsonb(x) FROM @extschema@.kanon_check(r.target_now, q.names) AS x) AS grouped,
            CASE WHEN r.few_known THEN (SELECT max(z.rows_below_k) FROM @extschema@.kanon_check(r.target_now, q.names, (r.options ->> 'known_columns')::int, r.k,
-                CASE WHEN r.options ? 'combinations' THEN ARRAY(SELECT jsonb_array_elements_text(r.options -> 'combinations')) END, 'aside'::text) AS z) END AS few_rare,
+                CASE WHEN r.options ? 'combinations' THEN ARRAY(SELECT jsonb_array_elements_text(r.options -> 'combinations')) END, coalesce(r.options ->> 'missing', 'aside')) AS z) END AS few_rare,
            (SELECT jsonb_agg(to_jsonb(y)) FROM @extschema@.kanon_risk(r.target_now, q.names,
                 sensitive => ARRAY(SELECT x.name::name FROM kept x WHERE x.comparable ORDER BY x.nr),
                 -- one that can be compared, as the columns are shown
@@ -329,7 +329,7 @@ statements AS (
                     WHEN r.linked IS NOT NULL THEN format('Somebody may know the quasi-identifiers of a person, and those of %s in each other table. At least %s persons of the release fit that, or nobody.',
                          CASE r.linked ->> 'known_rows' WHEN 'all' THEN 'all rows of the person' WHEN '1' THEN '1 row of the person' ELSE 'at most ' || (r.linked ->> 'known_rows') || ' rows of the person' END, r.linked ->> 'k')
                          || ' kanon counted that over all tables before anybody could see them; kanon_check_linked counts it again.'
-                    WHEN r.few_known THEN format('Every combination of values in %s of these columns that the table shows occurs in at least %s rows. Blank cells are no values.%s Nothing is promised against somebody who knows more columns.', r.known, r.k, CASE WHEN r.known ~ '=' THEN ' A number behind a set is its own least number of rows.' ELSE '' END)
+                    WHEN r.few_known THEN format('Every combination of values in %s of these columns that the table shows occurs in at least %s rows. %s%s Nothing is promised against somebody who knows more columns.', r.known, r.k, CASE WHEN r.options ->> 'missing' = 'any' THEN 'A blank cell counts as any value.' ELSE 'Blank cells are no values.' END, CASE WHEN r.known ~ '=' THEN ' A number behind a set is its own least number of rows.' ELSE '' END)
                     WHEN r.population IS NOT NULL THEN format('Every combination of these columns in the table fits at least %s %s of the population %s%s.', r.k, CASE WHEN r.population_subject IS NULL THEN 'rows' ELSE 'different persons' END, r.population, coalesce(', counted by ' || quote_ident(r.population_subject), ''))
                     WHEN r.subject IS NOT NULL THEN format('Every combination of these columns in the table is shared by at least %s different persons (counted by %s).', r.k, quote_ident(r.subject))
                     ELSE format('Every combination of these columns in the table occurs in at least %s %s.', r.k, CASE r.k WHEN 1 THEN 'row' ELSE 'rows' END) END,
@@ -340,7 +340,7 @@ statements AS (
                          'row_matches', CASE WHEN r.method <> 'k_one' THEN r.matches END, 'record_matches', CASE WHEN r.method <> 'one_k' THEN r.matches END,
                          'regular', CASE WHEN r.model = 'freeform' AND r.method <> 'concealment' THEN true END, 'k_column', r.options -> 'k_column'))
                     WHEN r.linked IS NOT NULL THEN jsonb_build_object('linked_persons', r.linked -> 'k', 'known_rows', r.linked -> 'known_rows')
-                    WHEN r.few_known THEN jsonb_strip_nulls(jsonb_build_object('combination_rows', r.k, 'known_columns', r.options -> 'known_columns', 'combinations', r.options -> 'combinations'))
+                    WHEN r.few_known THEN jsonb_strip_nulls(jsonb_build_object('combination_rows', r.k, 'known_columns', r.options -> 'known_columns', 'combinations', r.options -> 'combinations', 'missing', r.options -> 'missing'))
                     WHEN r.population IS NOT NULL THEN jsonb_build_object(CASE WHEN r.population_subject IS NULL THEN 'population_rows' ELSE 'population_persons' END, r.k, 'population', r.population) || CASE WHEN r.population_subject IS NULL THEN '{}' ELSE jsonb_build_object('person', r.population_subject) END
                     WHEN r.subject IS NOT NULL THEN jsonb_build_object('class_persons', r.k, 'person', r.subject)
                     ELSE jsonb_build_object('class_rows', r.k) END
@@ -624,8 +624,8 @@ SELECT jsonb_build_object(
                   -- what is generalised, or a range or set, cannot be compared with a population as it is
                   WHEN r.population IS NOT NULL AND (EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') OR (r.model = 'cluster' AND r.options ->> 'show' IS DISTINCT FROM 'suppress')) THEN NULL
                   WHEN r.population IS NOT NULL THEN format('SELECT * FROM %I.kanon_risk(%L, %L, population => %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.population)
-                  WHEN r.few_known THEN format('SELECT * FROM %I.kanon_check(%L, %L, %s, %s%s, missing => ''aside'');', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, coalesce(r.options ->> 'known_columns', 'NULL'), r.k,
-                         CASE WHEN r.options ? 'combinations' THEN ', combinations => ' || quote_literal(ARRAY(SELECT jsonb_array_elements_text(r.options -> 'combinations'))::text) ELSE '' END)
+                  WHEN r.few_known THEN format('SELECT * FROM %I.kanon_check(%L, %L, %s, %s%s, missing => %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, coalesce(r.options ->> 'known_columns', 'NULL'), r.k,
+                         CASE WHEN r.options ? 'combinations' THEN ', combinations => ' || quote_literal(ARRAY(SELECT jsonb_array_elements_text(r.options -> 'combinations'))::text) ELSE '' END, coalesce(r.options ->> 'missing', 'aside'))
                   ELSE format('SELECT * FROM %I.kanon_check(%L, %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text) END,
     'check_says', CASE WHEN r.matches IS NOT NULL THEN 'The table alone does not show whether the promise was kept: the call compares it with the source. Only somebody who may read both can check it:'
                        WHEN r.anatomy IS NOT NULL THEN 'Anybody who may read the second table can check it without this page:'

@@ -116,6 +116,7 @@ CREATE TABLE known_pairs (x int, y text);
 INSERT INTO known_pairs VALUES (1, 'a'), (1, 'b'), (2, 'b'), (2, 'c');
 SELECT sound($$ kanon_pattern_guided('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2) $$);
 SELECT broken('known_forgotten', $$ kanon_pattern_guided('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2) $$);
+SELECT broken('known_forgotten', $$ kanon_pattern_guided('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2, missing => 'any') $$);
 
 -- populations are counted anew for what the target shows (write/verify_population.c)
 CREATE TABLE census (age int);
