@@ -759,7 +759,7 @@ fills(void **state)
 	(void) state;
 	for (int round = 0; round < cases(1500); round++)
 	{
-		uint64_t random = 81000 + (uint64_t) round;
+		uint64_t random = 81400 + (uint64_t) round;
 		KanonFullDomainOptions options = {0};
 		Host host;
 		KanonProblem *problem;

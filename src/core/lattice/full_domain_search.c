@@ -237,7 +237,8 @@ check(NodeSearch *search, uint32_t node)
 	if (search->nearest == UINT32_MAX || count_blank(&count) < search->suppressed[search->nearest])
 		search->nearest = node;
 	search->tag[node] |= TAG_CHECKED;
-	if (!search->tags)
+	/* (rows that fill the suppressed ones up say nothing of nodes below) */
+	if (!search->tags || (!fulfils && count.suppressed <= search->limit && !count.absent))
 		search->tag[node] |= fulfils ? TAG_YES : TAG_NO;
 	else if (!is_known(search, node))
 		status = spread(search, node, fulfils ? TAG_YES : TAG_NO);

@@ -239,7 +239,8 @@ check(Wide *wide, KanonPattern node)
 		wide->found->nearest_suppressed = count_blank(&count);
 	}
 	fulfils = count_blank(&count) <= search->limit && !count.absent;
-	if ((!fulfils && search->tags) || (!search->tags && count.hopeless > search->limit))
+	/* (rows that fill the suppressed ones up say nothing of nodes below) */
+	if (search->tags ? count.suppressed > search->limit || count.absent : count.hopeless > search->limit)
 		if (!note_fails(wide, node))
 			return KANON_NO_MEMORY;
 	if (!fulfils)
