@@ -15,7 +15,7 @@
 #include "itemsets/transactions.h"
 
 /* The part of the phase that the walk through all sets of items and nodes takes. */
-#define WALK_SHARE 0.9
+#define TREE_SHARE 0.9
 
 typedef struct Tree
 {
@@ -122,9 +122,9 @@ walk_tree(Tree *tree, const KanonSets *extended, KanonReport *report)
 						  .arg = tree};
 
 		/* what is refined afterwards takes less, and tells nothing */
-		kanon_pace_part(&cut->pace, 0, WALK_SHARE, 0, 1);
+		kanon_pace_part(&cut->pace, 0, TREE_SHARE, 0, 1);
 		status = kanon_walk_sets(&walk);
-		kanon_pace_part(&cut->pace, WALK_SHARE, WALK_SHARE, 0, 1);
+		kanon_pace_part(&cut->pace, TREE_SHARE, TREE_SHARE, 0, 1);
 	}
 	kanon_rows_free(cut->problem->env, &rows);
 	return status;
