@@ -133,6 +133,7 @@ my @by_record = (
 	map({ "SELECT length(kanon_report(run, $_)) FROM kanon_usefulness" } split(/, (?=[a-z])/, $all)),
 	"SELECT length(kanon_report(run, $all)) FROM kanon_usefulness",
 	"SELECT length(kanon_report_data(run, $all)::text) FROM kanon_usefulness",
+	"SELECT kanon_internal.kanon_page_with_tables(jsonb_build_object('run', jsonb_build_object('tables', jsonb_build_object('tables', jsonb_agg(jsonb_build_object('run', run, 'target', target))))), 0.2, NULL, true, false) FROM (SELECT run, target FROM kanon_usefulness ORDER BY run DESC LIMIT 3) u",
 	"SELECT count(*) FROM kanon_internal.kanon_recorded((SELECT jsonb_agg(jsonb_build_object('part', part, 'name', name, 'oid', relation::text, 'kind', kind, 'owner', owner::oid::text)) FROM kanon_run_relations))",
 	"SELECT length(kanon_page(kanon_report_data(run))) FROM kanon_usefulness",
 	map({ "SELECT count(*) FROM (SELECT * FROM $_) v" } qw(kanon_internal.kanon_publication_list() kanon_internal.kanon_release_list() kanon_internal.kanon_progress_list() kanon_publication_status()), qw(kanon_usefulness kanon_columns kanon_equivalence_classes kanon_class_sizes kanon_run_relations kanon_run_risk kanon_publications kanon_releases kanon_progress kanon_budget kanon_budget_answers)),
