@@ -445,7 +445,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_linked';
 
 COMMENT ON FUNCTION @extschema@.kanon_linked(regclass, jsonb, text, bigint, text, bigint, boolean, boolean)
-IS 'publishes several tables that join as one release: whoever knows a person and some of the person''s rows finds k persons who fit';
+IS 'publishes several tables that join as one release: an attacker who knows a person and some of the person''s rows finds k persons who fit';
 
 CREATE FUNCTION @extschema@.kanon_linked_frontier(
     subject    regclass,
@@ -917,7 +917,7 @@ COMMENT ON COLUMN @extschema@.kanon_run_risk.unique_rows IS 'rows alone in their
 COMMENT ON COLUMN @extschema@.kanon_run_risk.blank_rows IS 'rows that show nothing';
 COMMENT ON COLUMN @extschema@.kanon_run_risk.below_k IS 'rows in classes of fewer than k';
 COMMENT ON COLUMN @extschema@.kanon_run_risk.share_below_k IS 'their share of all rows';
-COMMENT ON COLUMN @extschema@.kanon_run_risk.prosecutor_highest IS 'the highest chance of telling which row is somebodys';
+COMMENT ON COLUMN @extschema@.kanon_run_risk.prosecutor_highest IS 'the highest chance of telling which row is a person''s';
 COMMENT ON COLUMN @extschema@.kanon_run_risk.prosecutor_average IS 'the average chance';
 
 /* ---- risk of any relation ---- */
@@ -1103,7 +1103,7 @@ LOAD 'MODULE_PATHNAME';
  */
 CREATE DOMAIN @extschema@.kanon_options AS jsonb;
 
-COMMENT ON DOMAIN @extschema@.kanon_options IS 'options of a kanon publication; what has such a column is its definition';
+COMMENT ON DOMAIN @extschema@.kanon_options IS 'options of a kanon publication; the table with such a column is its definition';
 
 CREATE FUNCTION @extschema@.kanon_create_publication(
     name               text,
@@ -1245,7 +1245,7 @@ COMMENT ON COLUMN @extschema@.kanon_publications.source IS 'the relation that is
 COMMENT ON COLUMN @extschema@.kanon_publications.quasi_identifiers IS 'columns that could be joined with outside knowledge';
 COMMENT ON COLUMN @extschema@.kanon_publications.k IS 'rows that every class has at least';
 COMMENT ON COLUMN @extschema@.kanon_publications.model IS 'how releases are made: kanon_MODEL';
-COMMENT ON COLUMN @extschema@.kanon_publications.options IS 'options of the model, and what releases may not be';
+COMMENT ON COLUMN @extschema@.kanon_publications.options IS 'options of the model, and limits of releases';
 COMMENT ON COLUMN @extschema@.kanon_publications.keep_releases IS 'releases that are kept, the current one among them';
 COMMENT ON COLUMN @extschema@.kanon_publications.stable IS 'whether row types stay in their classes';
 COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'whether at least k persons share each person''s history over all releases';

@@ -468,7 +468,7 @@ BEGIN
     RETURN true;
 END $$;
 E
-my $unreadable = qr/ERROR:  what workers say of row types cannot be read/;
+my $unreadable = qr/ERROR:  the reports of workers on row types cannot be read/;
 foreach my $change (
 	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 12)', $not_told, 'values that nobody has told' ],
 	[ 'UPDATE %%s SET kanon_packed = NULL', $not_told, 'no hash' ],
@@ -623,14 +623,14 @@ foreach my $instead ([ 'internal', "'int4send'" ], [ 'C', "'%s', 'kanon_row_type
 		$worker->safe_psql('postgres', sprintf("SET citus.enable_ddl_propagation = off; CREATE OR REPLACE FUNCTION kanon_internal.kanon_sampled(forgotten integer, kept_values record) RETURNS bytea LANGUAGE $language STABLE AS $body", $library));
 	}
 	(undef, $err) = run("SET default_table_access_method = heap2; SELECT FROM kanon_pattern_guided('many', 'farther', '{age,zip}', 60, keep => '{diagnosis}')");
-	like($err, qr/ERROR:  what workers say of kept columns cannot be read/, "$language: no sample");
+	like($err, qr/ERROR:  the reports of workers on kept columns cannot be read/, "$language: no sample");
 }
 foreach my $told ('0000', '000100000000')
 {
 	$_->safe_psql('postgres', "SET citus.enable_ddl_propagation = off; CREATE OR REPLACE FUNCTION kanon_internal.kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}') RETURNS SETOF record LANGUAGE sql IMMUTABLE AS \$\$ SELECT 20, 'z', '\\x$told'::bytea, 1::bigint \$\$")
 	  foreach @workers;
 	(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'farther', '{age,zip}', 60, keep => '{diagnosis}')");
-	like($err, qr/ERROR:  what workers say of kept columns cannot be read/, "$told: no sample beside rows");
+	like($err, qr/ERROR:  the reports of workers on kept columns cannot be read/, "$told: no sample beside rows");
 }
 
 # Workers that say NULL of what they have said is not, or count what cannot be.
@@ -640,7 +640,7 @@ foreach my $told ('NULL', "'\\x0000'", "decode(repeat('00', 60000), 'hex')", "de
 {
 	worker_says("CREATE OR REPLACE FUNCTION kanon_internal.kanon_sampled(forgotten integer, kept_values record) RETURNS bytea LANGUAGE plpgsql VOLATILE AS \$\$ BEGIN RETURN CASE WHEN random() < 0.5 THEN $told ELSE decode(repeat('00', 6), 'hex') END; END \$\$");
 	(undef, $err) = run("SET default_table_access_method = heap2; SELECT FROM kanon_pattern_guided('many', 'farther', '{age,zip}', 60, keep => '{diagnosis}')");
-	like($err, qr/ERROR:  (what workers say of kept columns cannot be read|\S+ has NULL where)|^$/, "a sample that is $told");
+	like($err, qr/ERROR:  (the reports of workers on kept columns cannot be read|\S+ has NULL where)|^$/, "a sample that is $told");
 	ask('DROP TABLE IF EXISTS farther');
 }
 foreach my $told ('0', '-5', '~(1::bigint << 63)', 'NULL::bigint', '1e11::bigint')

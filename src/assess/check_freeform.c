@@ -73,7 +73,7 @@ refuse_matches(const Border *border)
 		 errdetail("The matches between rows and records take more than the limit of %zu kB.",
 				   border->limit / 1024),
 		 errhint(
-			 "Raise \"kanon.max_memory\". What kanon_freeform publishes it has checked already, part by part.")));
+			 "Raise \"kanon.max_memory\". kanon_freeform has checked its own releases already, part by part.")));
 }
 
 static int

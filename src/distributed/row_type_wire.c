@@ -412,7 +412,8 @@ unpacker_create(const SourceColumn *columns, int n)
 static void
 raise_corrupted(void)
 {
-	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("what workers say of row types cannot be read")));
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED), errmsg("the reports of workers on row types cannot be read")));
 }
 
 uint64

@@ -469,8 +469,8 @@ read_missing(const Arguments *arguments, bool initial)
 		ERROR,
 		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 		 errmsg("\"missing\" of column \"%s\" must be \"suppress\" or \"error\"", arguments->column->name),
-		 errhint("%s", nearest_hint(&nearest, "Values without a line are suppressed above the value "
-											  "itself, or end the call."))));
+		 errhint("%s", nearest_hint(&nearest, "\"suppress\" shows values without a line as they are or "
+											  "suppresses them; \"error\" ends the call."))));
 }
 
 LevelBuilder *

@@ -391,7 +391,8 @@ static int
 say_remedy(const HierarchyLines *lines, HierarchyFaultKind kind)
 {
 	if (lines->hierarchy->from.builder != NULL)
-		return errhint("Say \"missing\": \"suppress\" beside it: then only the value itself shows them.");
+		return errhint(
+			"Write \"missing\": \"suppress\" beside it: such values are then shown as they are, or suppressed.");
 	if (kind == HIERARCHY_MISSING && lines->by_text)
 		return errhint(
 			"Its values are text and are compared with the column's as type %s writes them, each digit counts: cast them to that "

@@ -421,7 +421,7 @@ take_release(KanonPublication *publication, Release *release, Linked *linked, Li
 			makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(types))), NoLock, false);
 	if (tables[0]->run->anew == NULL)
 		return;
-	release->message = "unchanged persons have lost their company";
+	release->message = "unchanged persons were separated";
 	release->detail = MemoryContextStrdup(GetMemoryChunkContext(publication), tables[0]->run->anew);
 	release->hint = "Readers who keep releases can tell who moved.";
 }

@@ -221,7 +221,7 @@ definition_tell(const KanonPublication *publication)
 	if (!publication->stable)
 		ereport(
 			WARNING,
-			(errmsg("unchanged rows of publication %s may change their company", publication->name),
+			(errmsg("unchanged rows of publication %s may be separated", publication->name),
 			 errdetail(
 				 "A reader who keeps two releases and knows a person's class in both has to choose only among the persons who are in both classes."),
 			 stays ? errhint("stable => true keeps unchanged rows together.") : errhint("%s", keep_one)));

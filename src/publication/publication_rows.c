@@ -74,7 +74,7 @@ rows_visit(Oid relid, Oid owner, long *patience, bool (*visit)(const Row *row, v
 	if (!lock_patiently(relid, AccessShareLock, patience))
 	{
 		ereport(WARNING, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-						  errmsg("what %s says of a publication is left out: another session has locked it",
+						  errmsg("publications in %s are left out: another session has locked it",
 								 relation_name(relid)),
 						  errhint("Ask again when that session is done.")));
 		return false;

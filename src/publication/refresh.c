@@ -261,7 +261,7 @@ tell_anew(KanonPublication *publication, Release *release, const Run *run)
 {
 	if (run->anew == NULL)
 		return;
-	release->message = "unchanged rows have lost their company";
+	release->message = "unchanged rows were separated";
 	release->detail = MemoryContextStrdup(GetMemoryChunkContext(publication), run->anew);
 	release->hint = run->request->series.histories != NULL
 						? "The histories of persons are protected all the same."

@@ -221,8 +221,8 @@ typedef struct Count
 static void
 raise_no_sample(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED), errmsg("what workers say of kept columns cannot be read")));
+	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+					errmsg("the reports of workers on kept columns cannot be read")));
 }
 
 /* Least and largest hash of the rows' persons follow their number, when these are known. */

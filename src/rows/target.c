@@ -57,8 +57,8 @@ target_spare(Oid replaced, const char *name, Oid read)
 {
 	if (OidIsValid(replaced) && relation_reads(read, replaced))
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE),
-						errmsg("target \"%s\" is what %s reads", name, relation_name(read)),
-						errhint("Choose another target; what a call reads is never changed.")));
+						errmsg("target \"%s\" is read by %s", name, relation_name(read)),
+						errhint("Choose another target; a call never changes the relations that it reads.")));
 }
 
 /*
@@ -192,7 +192,7 @@ target_resolve(const char *name, const Source *source, bool replace, bool mark)
 		/* first: nobody is told to drop it */
 		if (relation_reads(source->relid, existing))
 			ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE),
-							errmsg("target \"%s\" is what the source reads", target->name),
+							errmsg("target \"%s\" is read by the source", target->name),
 							errhint("Publish into another table; the source itself is never changed.")));
 		if (!replace)
 			ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),

@@ -332,8 +332,10 @@ histories_settle(Run *run)
 			(errcode(ERRCODE_CHECK_VIOLATION),
 			 errmsg(
 				 "every possible release would leave somebody alone when compared with the releases before it"),
-			 alone ? errdetail("The method makes other classes even of the rows as published last.")
-				   : errdetail("Persons of one history would have values that break a privacy rule."),
+			 alone
+				 ? errdetail(
+					   "The method does not find the published classes again, not even for the rows as last published.")
+				 : errdetail("Persons of one history would have values that break a privacy rule."),
 			 errhint("The definition may have changed: undo that, or create the publication anew.")));
 	}
 	return held == 0;

@@ -61,7 +61,7 @@ tell_partition(const Run *run)
 	if (run->near || run_is_empty(run))
 		return;
 	if (run->problem.npopulations > 0)
-		ereport(NOTICE, (errmsg("kanon_k_map is asked of the whole table: it was not solved by parts")));
+		ereport(NOTICE, (errmsg("kanon_k_map counts in the whole table, which was not solved by parts")));
 	else if (facts->parts == 0)
 		ereport(NOTICE, (errmsg("by parts nothing was found: the table was solved as a whole")));
 	else
@@ -172,8 +172,9 @@ set_known(Run *run)
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("a publication with known_columns or combinations takes no key"),
-			 errdetail("Nobody protects the histories of persons against somebody who knows few columns."),
-			 errhint("Leave the key out: rows that have not changed are known without it.")));
+			 errdetail(
+				 "kanon does not protect histories of persons against an attacker who knows few columns."),
+			 errhint("Leave the key out: kanon recognises unchanged rows without it.")));
 	*known = known_columns_parse(run->source, request->guided.known_columns, request->k,
 								 request->guided.combinations,
 								 request->guided.missing != NULL ? request->guided.missing : "aside");

@@ -284,7 +284,7 @@ read_before(Run *run, Reader *reader)
 	return NULL;
 }
 
-/* Unchanged rows lose their company: that is told; and refused where histories hang on it. */
+/* Unchanged rows are separated: that is told; and refused where histories hang on it. */
 static void
 begin_anew(Run *run, const char *why, bool grown)
 {
@@ -302,7 +302,7 @@ begin_anew(Run *run, const char *why, bool grown)
 				 "Undo what was altered. Or begin new histories: kanon_alter_publication with "
 				 "protect_successive => false, a refresh, and true again. Then readers who keep releases can tell who moved.")));
 	ereport(NOTICE,
-			(errmsg("unchanged rows of publication %s lose their company", request->publication),
+			(errmsg("unchanged rows of publication %s are separated", request->publication),
 			 errdetail("The next release cannot go on from the one before. %s", why),
 			 grown ? errhint("From this release on they stay together again.")
 				   : errhint("Readers who keep releases can tell who moved. Undo what was altered before "

@@ -131,9 +131,17 @@ sub arguments {
 	return [ split /^/, $table ];
 }
 
+# The arguments that a page takes over from kanon_pattern_guided, with their types and defaults.
+sub shared {
+	my ($page) = @_;
+	my ($list) = $page =~ /^The other arguments are those of \[kanon_pattern_guided\]\(pattern_guided\.md\):\s(.*?)\.$/ms;
+	return map { $_ => 1 } ($list // '') =~ /`(\w+)`/g;
+}
+
 # Each function has a page, which begins with its call, and has a table of its arguments, their types and defaults.
 sub check_pages {
 	my $functions = functions();
+	my %guided = map { ("@$_" => 1) } @{ $functions->{kanon_pattern_guided} };
 	for my $name (sort keys %$functions) {
 		my $file = 'doc/reference/' . $name =~ s/^kanon_//r . '.md';
 		my ($page, @rows) = ('');
@@ -141,8 +149,10 @@ sub check_pages {
 		my $call = "$name(" . join(', ', map { $_->[0] } @{ $functions->{$name} }) . ')';
 		my $told = arguments($page) // [];
 		my %meaning = map { /^\| `(\w+)` \|.*?(?<!\\)\| (.*) \|$/ ? ($1 => $2) : () } @$told;
+		my %shared = shared($page);
 		for (@{ $functions->{$name} }) {
 			my ($argument, $type) = @$_;
+			next if $guided{"@$_"} && delete $shared{$argument};
 			push @rows, "| `$argument` | $type | " . ($meaning{$argument} // '...') . " |\n";
 		}
 		if ($ENV{KANON_DOCS_UPDATE} && $page ne '') {
@@ -159,6 +169,7 @@ sub check_pages {
 		}
 		ok(index($page =~ s/\s+/ /gr, " `$call`") >= 0, "$file begins with the call of $name") or diag("not there: $call");
 		is_deeply(arguments($page) // [], \@rows, "$file has the arguments of $name") if @rows;
+		ok(!%shared, "$file takes over arguments that are those of kanon_pattern_guided") or diag(join ', ', sort keys %shared);
 		ok(!grep({ /\.\.\. \|$/ } @rows), "$file says what the arguments of $name mean");
 	}
 }

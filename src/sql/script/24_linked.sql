@@ -13,7 +13,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_linked';
 
 COMMENT ON FUNCTION @extschema@.kanon_linked(regclass, jsonb, text, bigint, text, bigint, boolean, boolean)
-IS 'publishes several tables that join as one release: whoever knows a person and some of the person''s rows finds k persons who fit';
+IS 'publishes several tables that join as one release: an attacker who knows a person and some of the person''s rows finds k persons who fit';
 
 CREATE FUNCTION @extschema@.kanon_linked_frontier(
     subject    regclass,

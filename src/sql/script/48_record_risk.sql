@@ -60,5 +60,5 @@ COMMENT ON COLUMN @extschema@.kanon_run_risk.unique_rows IS 'rows alone in their
 COMMENT ON COLUMN @extschema@.kanon_run_risk.blank_rows IS 'rows that show nothing';
 COMMENT ON COLUMN @extschema@.kanon_run_risk.below_k IS 'rows in classes of fewer than k';
 COMMENT ON COLUMN @extschema@.kanon_run_risk.share_below_k IS 'their share of all rows';
-COMMENT ON COLUMN @extschema@.kanon_run_risk.prosecutor_highest IS 'the highest chance of telling which row is somebodys';
+COMMENT ON COLUMN @extschema@.kanon_run_risk.prosecutor_highest IS 'the highest chance of telling which row is a person''s';
 COMMENT ON COLUMN @extschema@.kanon_run_risk.prosecutor_average IS 'the average chance';

@@ -10,7 +10,7 @@ LOAD 'MODULE_PATHNAME';
  */
 CREATE DOMAIN @extschema@.kanon_options AS jsonb;
 
-COMMENT ON DOMAIN @extschema@.kanon_options IS 'options of a kanon publication; what has such a column is its definition';
+COMMENT ON DOMAIN @extschema@.kanon_options IS 'options of a kanon publication; the table with such a column is its definition';
 
 CREATE FUNCTION @extschema@.kanon_create_publication(
     name               text,
@@ -152,7 +152,7 @@ COMMENT ON COLUMN @extschema@.kanon_publications.source IS 'the relation that is
 COMMENT ON COLUMN @extschema@.kanon_publications.quasi_identifiers IS 'columns that could be joined with outside knowledge';
 COMMENT ON COLUMN @extschema@.kanon_publications.k IS 'rows that every class has at least';
 COMMENT ON COLUMN @extschema@.kanon_publications.model IS 'how releases are made: kanon_MODEL';
-COMMENT ON COLUMN @extschema@.kanon_publications.options IS 'options of the model, and what releases may not be';
+COMMENT ON COLUMN @extschema@.kanon_publications.options IS 'options of the model, and limits of releases';
 COMMENT ON COLUMN @extschema@.kanon_publications.keep_releases IS 'releases that are kept, the current one among them';
 COMMENT ON COLUMN @extschema@.kanon_publications.stable IS 'whether row types stay in their classes';
 COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'whether at least k persons share each person''s history over all releases';
