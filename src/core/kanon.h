@@ -337,6 +337,7 @@ typedef enum KanonProof
 #define KANON_TAKES_PARTS 4     /* partition_size */
 #define KANON_TAKES_HIERARCHY 8 /* item sets: the items' own */
 #define KANON_ASKS_HIERARCHY 16 /* and does nothing without it */
+#define KANON_DROPS_FAR 32      /* under `drop`, rows that are far from all others (without rules) */
 
 struct KanonTransactions;
 struct KanonRecoding;

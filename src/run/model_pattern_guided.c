@@ -256,7 +256,7 @@ choose_clustering(Request *request)
 				 "List the patterns, each for one cluster, twice for two; or rules, of which each allowed "
 				 "pattern is for one.")));
 	stable_refuse_populations(request);
-	request->recorded_method = method->solve == kanon_solve_pattern_clustering
+	request->recorded_method = method == kanon_methods(KANON_PATTERN_CLUSTERING)
 								   ? "pattern_clustering"
 								   : psprintf("pattern_clustering_%s", method->name);
 	request->solve = method->solve;

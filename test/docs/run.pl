@@ -182,6 +182,34 @@ sub check_blocks {
 	}
 }
 
+# Who takes what: the table of the reference says what sql/privacy.sql has seen, of every method of the registry.
+sub check_rules {
+	my ($page, $seen, $registry) = map { open my $in, '<:encoding(UTF-8)', $_ or die "$_: $!"; local $/; <$in> }
+		qw(doc/reference/privacy.md expected/privacy.out src/core/methods/methods.c);
+	my %methods = map { my ($family) = /^(\w+)\[\]/; $family ? ($family => [/\{"(\w+)"/g]) : () } split /^static const KanonMethod /m, $registry;
+	my ($names, $lines, $without) = $seen =~ /^(greedy \| ilp .*)\n[^:]*SELECT rule\.name.*?\nFROM rule, method.*?\n(.*?)^--.*?^WHERE rule\.rule.*?\n(.*?)^RESET/ms or die 'no table in expected/privacy.out';
+	my @names = split / \| /, $names;
+	my %takes = map { /^([^:]+): (.*)/ ? ($1 => [ split / \| /, $2 ]) : () } split /\n/, $lines;
+	my %none = map { /^([^:]+): (.*)/ ? ($1 => [ split / \| /, $2 ]) : (k => ['yes']) } 'k', split /\n/, $without;
+	my %walked = map { $_ => 1 } @names;
+	ok($walked{$_}, "sql/privacy.sql walks method $_") foreach map { @{ $methods{$_} } } qw(pattern_guided cluster);
+	my ($heads, $table) = $page =~ /^\| (\| k \|.*)\n\|[-|]+\n((?:\|.*\n)+)/m or die 'no table in doc/reference/privacy.md';
+	my %rule = (k => 'k', 'distinct l' => 'distinct_l', 'entropy l' => 'entropy_l', recursive => 'recursive_cl', 't-closeness' => 't_closeness', "\x{3b4}-presence" => 'delta_presence');
+	my @rules = map { $rule{$_} // $_ } grep { $_ ne '' } map { s/^\s+|\s+$//gr } split /\|/, $heads;
+	is_deeply([ sort @rules ], [ sort keys %takes ], 'the table has every rule');
+	for (split /\n/, $table) {
+		my (undef, $who, @cells) = map { s/^\s+|\s+$//gr } split /\|/;
+		my ($model, $method) = $who =~ /^`kanon_(\w+)`(?:, method `(\w+)`)?/;
+		my @of = $method ? $method : $model eq 'pattern_clustering' ? ('pattern clustering', 'by rules') : $model eq 'full_domain' ? 'full-domain' : $model eq 'subtree' ? 'subtree' : @{ $methods{$model} };
+		@of = grep { $table !~ /method `$_`/ } @of if $who =~ /the other methods/;
+		for my $r (0 .. $#rules) {
+			my @expected = map { $model eq 'freeform' ? @{ $none{ $rules[$r] } } : () } 1;
+			@expected = map { my $m = $_; map { $takes{ $rules[$r] }[$_] } grep { $names[$_] eq $m } 0 .. $#names } @of if $model ne 'freeform';
+			is($cells[$r] eq 'yes' ? 'yes' : '-', join(' ', sort keys %{ { map { $_ => 1 } @expected } }), "who takes what: $who, $rules[$r]");
+		}
+	}
+}
+
 # What is promised names the tests that show it, which are there: <!-- tests: NAME: file, … --> has each name
 # that a line of these pages begins with.
 sub check_tests {
@@ -361,6 +389,7 @@ if (!@ARGV || $ARGV[0] eq 'pages') {
 	check_blocks();
 	check_links();
 	check_tests();
+	check_rules();
 	check_pages();
 	check_views();
 	check_errors();

@@ -428,8 +428,8 @@ cluster_solve_by_parts(const KanonProblem *problem, KanonSolve solve, KanonRelea
 		status = once(&p);
 	if (status == KANON_OK)
 		status = join_borders(&p);
-	if (status == KANON_OK && solve == kanon_solve_forest && problem->privacy == NULL &&
-		problem->residual == KANON_RESIDUAL_DROP)
+	if (status == KANON_OK && (kanon_method_of(solve)->takes & KANON_DROPS_FAR) != 0 &&
+		problem->privacy == NULL && problem->residual == KANON_RESIDUAL_DROP)
 		status = cluster_drop_outliers(&p.layout, &p.parts, &p.pace);
 	kanon_scratch_free(&p.scratch);
 	kanon_free(env, p.cost);

@@ -46,7 +46,7 @@ static const KanonMethod pattern_clustering[] = {
 static const KanonMethod cluster[] = {
 	{"mondrian", .solve = kanon_solve_mondrian, .takes = POPULATIONS},
 	{"mondrian_relaxed", .solve = kanon_solve_mondrian_relaxed},
-	{"forest", .solve = kanon_solve_forest, FACTOR, PARTS},
+	{"forest", .solve = kanon_solve_forest, FACTOR, .takes = KANON_TAKES_PARTS | KANON_DROPS_FAR},
 	{"pairs", .solve = kanon_solve_pairs, FACTOR, PARTS, .only_k = 2},
 	{"triples", .solve = kanon_solve_triples, FACTOR, PARTS, .only_k = 3},
 	{"bottom_up", .solve = kanon_solve_bottom_up, PARTS},
