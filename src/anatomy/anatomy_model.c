@@ -5,9 +5,9 @@
  */
 #include "compat.h"
 #include "anatomy/anatomy_model.h"
+#include "rows/target.h"
 #include "run/request.h"
 #include "run/run.h"
-#include "rows/target.h"
 
 #include <math.h>
 
@@ -310,3 +310,29 @@ const Model anatomy_model = {.name = "anatomy",
 							 .take = take_tables,
 							 .check = check_request,
 							 .steps = &steps};
+
+/* ---- kanon_anatomy: two tables are published, and one row that sums up comes back ---- */
+
+PG_FUNCTION_INFO_V1(kanon_anatomy);
+
+static void
+put_summary(Lines *lines, const Run *run)
+{
+	const AnatomyRun *own = run->request->own;
+	const KanonAnatomy *anatomy = &own->anatomy;
+	bool any = anatomy->ngroups > 0;
+
+	line_int8(lines, anatomy->nrows, true);
+	line_int8(lines, own->rows->nvalues, true);
+	line_int8(lines, anatomy->ngroups, true);
+	line_int8(lines, any ? anatomy->nrows / anatomy->ngroups : 0, any);
+	line_int8(lines, any ? (anatomy->nrows + anatomy->ngroups - 1) / anatomy->ngroups : 0, any);
+	line_float8(lines, anatomy->error, true);
+	line_end(lines);
+}
+
+Datum
+kanon_anatomy(PG_FUNCTION_ARGS)
+{
+	return publish(fcinfo, &anatomy_model, put_summary);
+}

@@ -137,7 +137,7 @@ extern KanonStatus kanon_recode_optimal(const KanonTransactions *problem, KanonR
 extern KanonStatus kanon_recode_suppress(const KanonTransactions *problem, KanonRecoding *recoding,
 										 KanonReport *report);
 
-/* suppress_control.c: rho-uncertainty by suppressing items, public and private ones. */
+/* item_control.c: rho-uncertainty by suppressing items, public and private ones. */
 extern KanonStatus kanon_recode_suppress_control(const KanonTransactions *problem, KanonRecoding *recoding,
 												 KanonReport *report);
 

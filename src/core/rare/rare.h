@@ -44,8 +44,6 @@ typedef struct KanonRare
 
 typedef void (*KanonRareVisit)(void *arg, const KanonRare *rare);
 
-/* rare_sets.c */
-
 /* The rows that have to have what is known of these columns; 0: nobody knows them together. */
 extern int64_t kanon_known_k(const KanonKnown *known, KanonPattern columns);
 

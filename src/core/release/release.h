@@ -296,7 +296,7 @@ extern void repair_to_rest(Repair *r, uint32_t cluster);
 /* repair_rest.c: where the rest may not be published as it is, it is mended, too; *changed: clusters are not what they were. */
 extern KanonStatus repair_rest(Repair *r, bool *changed);
 
-/* ---- problem_part.c: some rows of a problem as a problem of their own ---- */
+/* ---- partition.c: some rows of a problem as a problem of their own ---- */
 
 typedef struct KanonPart
 {
