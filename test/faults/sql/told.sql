@@ -44,7 +44,7 @@ SELECT count(*) > 0 FROM kanon_transactions('few', NULL, 'items', 40, m => 2, hi
 SELECT count(*) > 0 FROM kanon_transactions('few', NULL, 'items', 40, m => 2, method => 'optimal', hierarchy => 'kinds', dry_run => true);
 SELECT count(*) > 0 FROM kanon_transactions('few', NULL, 'items', NULL, method => 'td_control', hierarchy => 'kinds', sensitive => '{z0}', rho => 0.6, dry_run => true);
 SELECT count(*) > 0 FROM kanon_transactions('few', NULL, 'items', 40, method => 'suppress', p => 2, sensitive => '{z0}', h => 60, dry_run => true);
-SELECT count(*) > 0 FROM kanon_frontier('few', '{age,zip,sex}', '{2,5}', method => 'cluster');
+SELECT count(*) > 0 FROM kanon_frontier('few', '{age,zip,sex}', '{2,5}', model => 'cluster');
 SELECT count(*) > 0 FROM kanon_explain('few', '{age,zip,sex}', 5, effort => 0);
 SELECT count(*) > 0 FROM kanon_compare('few', 'few', '{age,zip,sex}', '{ill}', seed => 1);
 SELECT count(*) > 0 FROM kanon_risk('few', '{age,zip,sex}', '{ill}');
