@@ -28,7 +28,7 @@ take_tables(Request *request, FunctionCallInfo fcinfo)
 	return 4;
 }
 
-/* For who tries several, l is what k is to others. */
+/* For callers that try several, l is what k is to others. */
 static void
 check_l_asked(Request *request)
 {

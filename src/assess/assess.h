@@ -41,10 +41,10 @@ extern void attack_method(Lines *lines, FunctionCallInfo fcinfo, Oid source, Oid
  * ---- compare.c: a source and what was published of it, side by side: what kanon_compare and
  * kanon_distributions have in common.
  *
- * A cell of the target stands for values of the source: itself, those of its range, its
- * set or its label, or, where a quasi-identifier is NULL, all there are.  As whoever
- * analyses the table must, all of them are taken to be equally likely (Xiao, Tao,
- * "Anatomy: simple and effective privacy preservation", VLDB 2006).
+ * A cell of the target stands for values of the source: itself, those of its range, its set
+ * or its label, or, where a quasi-identifier is NULL, all there are.  An analyst of the table
+ * must take all of them to be equally likely (Xiao, Tao, "Anatomy: simple and effective
+ * privacy preservation", VLDB 2006).
  */
 
 typedef struct Compared
@@ -97,7 +97,7 @@ extern int compare_queries(const Compared *compared, int queries, double selecti
 
 #define EXPLAIN_COLUMNS 8
 
-/* A line of the result; what is not set is NULL. */
+/* A line of the result; values that are not set are NULL. */
 typedef struct Line
 {
 	Datum values[EXPLAIN_COLUMNS];

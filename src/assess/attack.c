@@ -124,7 +124,10 @@ read_both(Attack *attack, FunctionCallInfo fcinfo)
 	hierarchies_lacking(source, source->nqis, attack->release);
 }
 
-/* The keys of the records, in codes of the source; what is none of its keys is nobody's, and so is NULL. */
+/*
+ * The keys of the records, in codes of the source; a record that has none of its keys is nobody's,
+ * and so is NULL.
+ */
 static uint32 *
 keys_of(const Attack *attack)
 {

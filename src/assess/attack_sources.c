@@ -217,7 +217,7 @@ all_combinations(Sources *sources)
 	}
 }
 
-/* The different values of what privacy rules are about; of each row type, which of them it has. */
+/* The different values of columns that privacy rules are about; of each row type, which of them it has. */
 static uint32 *
 find_values(Sources *sources)
 {

@@ -1,9 +1,9 @@
 /*
- * checksum.c: kanon_checksum: the SHA-256 of what a relation holds, in whatever order.
+ * checksum.c: kanon_checksum: the SHA-256 of a relation's rows, in whatever order.
  *
- * The rows as COPY writes them, as text, in UTF-8, sorted by their bytes: so that
- * COPY (SELECT * FROM relation) TO STDOUT, LC_ALL=C sort and sha256sum say the same
- * to whoever has got the rows.
+ * The rows as COPY writes them, as text, in UTF-8, sorted by their bytes: so a reader
+ * who has the rows gets the same by COPY (SELECT * FROM relation) TO STDOUT, LC_ALL=C
+ * sort and sha256sum.
  */
 #include "compat.h"
 #include "host/catalog.h"

@@ -151,7 +151,7 @@ put_release(const Explain *explain)
 	put(explain, &line);
 }
 
-/* Columns in descending order of what they cost, then as they were named. */
+/* Columns in descending order of their cost, then as they were named. */
 static void
 put_columns(const Explain *explain)
 {

@@ -1,6 +1,6 @@
 /*
- * explain_sets.c: kanon_explain of what has no row types: sets of items, and groups by a sensitive
- * value.  Items and values are data: lines say how many there are.
+ * explain_sets.c: kanon_explain of models without row types: sets of items, and groups by a
+ * sensitive value.  Items and values are data: lines say how many there are.
  */
 #include "compat.h"
 #include "anatomy/anatomy_model.h"

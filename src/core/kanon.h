@@ -344,7 +344,7 @@ struct KanonRecoding;
 typedef KanonStatus (*KanonRecode)(const struct KanonTransactions *problem, struct KanonRecoding *recoding,
 								   KanonReport *report);
 
-/* A line of the registry: `name` is what SQL calls it. */
+/* A line of the registry: `name` is its name in SQL. */
 typedef struct KanonMethod
 {
 	const char *name;
@@ -413,8 +413,8 @@ extern KanonStatus kanon_solve_pattern_clustering_greedy(const KanonProblem *pro
 														 KanonReport *report);
 
 /*
- * A release that the next one is to stay near: whoever shared a class in it, and has not changed,
- * shares one in the next.  Each family of methods has its own way: kanon_solve_stable (patterns),
+ * A release that the next one is to stay near: persons who shared a class in it, and have not
+ * changed, share one in the next.  Each family of methods has its own way: kanon_solve_stable (patterns),
  * kanon_cluster_near (clustering.h), and where the whole table is recoded alike an option.
  */
 typedef struct KanonPrevious
@@ -587,7 +587,7 @@ extern int kanon_class_suppressed(const KanonProblem *problem, const KanonReleas
 /* True if a class shows nothing at all (ranges everywhere have the pattern of that, too). */
 extern bool kanon_class_blank(const KanonProblem *problem, const KanonRelease *release, uint32_t class_);
 
-/* measure.c: how good a release is.  Takes any release, whoever solved it. */
+/* measure.c: how good a release is.  Takes any release, by whatever method. */
 typedef struct KanonMeasures
 {
 	int64_t rows;             /* published */

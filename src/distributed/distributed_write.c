@@ -472,7 +472,7 @@ mapped_types(const Spread *spread)
 					quote_literal_cstr(file));
 }
 
-/* The same of what each class shows. */
+/* The same for the cells of each class. */
 static char *
 mapped_classes(const Spread *spread, Relation target)
 {

@@ -177,7 +177,7 @@ forget_met(Packer *packer)
 	packer->last = NULL;
 }
 
-/* All are told as one value: what is too large for that is refused before a byte of it is copied. */
+/* All are told as one value: a row that is too large for that is refused before a byte of it is copied. */
 static void
 check_size(const Packer *packer)
 {

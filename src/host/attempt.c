@@ -113,8 +113,8 @@ rehearse(void (*work)(void *arg), void *arg)
 /* ---- locks ---- */
 
 /*
- * Readers queue behind whoever waits for a relation, so we wait for moments only,
- * with longer and longer pauses between them.
+ * Readers queue behind a session that waits for a relation, so we wait for moments
+ * only, with longer and longer pauses between them.
  */
 #define LOCK_WAIT 200 /* ms */
 

@@ -38,7 +38,7 @@ hold(Border *border, Size before, Size after, Size more)
 	border->env.foreign = Max(border->limit - Min(border_used(border), border->limit), 1);
 }
 
-/* Before whoever asked gives back what it has. */
+/* Before the caller gives back its memory. */
 static void *
 refuse(Border *border)
 {

@@ -26,7 +26,7 @@ typedef struct Border
 	bool no_residual;
 	bool least_k;
 
-	/* for whoever is short of memory, sentences: why so much is needed, and what needs less; or NULL */
+	/* for users who are short of memory, sentences: why so much is needed, and what needs less; or NULL */
 	const char *why;
 	const char *instead;
 } Border;

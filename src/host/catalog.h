@@ -53,8 +53,8 @@ extern Oid function_owner(Oid function);
 
 /*
  * A text as a value of a type.  For a domain it is a value of the base type: the domain's owner can
- * add checks at any time, and these would run as whoever calls.  Refuses types with such domains
- * inside.
+ * add checks at any time, and these would run with the caller's rights.  Refuses types with such
+ * domains inside.
  */
 extern Datum text_as_value(const char *text, Oid type, int32 typmod);
 
@@ -67,11 +67,11 @@ extern bool relation_reads(Oid reader, Oid relid);
 /*
  * ---- trust.c: whether reading a relation could run code of another role.
  *
- * A view is what its owner makes of it, today or tomorrow; a table can have policies,
- * and indexes, constraints and statistics whose expressions the planner works out.  All
- * of that runs as whoever reads.  A caller who names a relation in a call takes that
- * risk, as in a SELECT. A caller who asks for something that names relations, which
- * others may have replaced since, does not.
+ * Its owner can change a view today or tomorrow; a table can have policies, and
+ * indexes, constraints and statistics whose expressions the planner works out.  All of
+ * that runs with the reader's rights.  A caller who names a relation in a call takes
+ * that risk, as in a SELECT. A caller who asks for something that names relations,
+ * which others may have replaced since, does not.
  */
 
 /*

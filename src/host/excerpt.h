@@ -12,7 +12,7 @@
 /* The text as a message can repeat it: its beginning, when it is long. */
 extern const char *excerpt(const char *text);
 
-/* Into a buffer of that size; what is too long is cut between characters. */
+/* Into a buffer of that size; a text that is too long is cut between characters. */
 extern void copy_clipped(char *to, const char *from, int size);
 
 /* ---- nearest.c: which known name is meant by one that is not known, for hints ---- */

@@ -2,10 +2,9 @@
  * gate.h: the one way by which rows come into kanon.
  *
  * A relation is resolved once, at the beginning of a call: which columns, of what
- * types.  Later queries name it again, and whoever made it may have altered,
- * dropped or replaced it meanwhile, in this very session: a view can call any
- * function.  So each query's rows are compared with what was resolved before the
- * first one is looked at.
+ * types.  Later queries name it again, and its owner may have altered, dropped or
+ * replaced it meanwhile, in this very session: a view can call any function.  So each
+ * query's rows are compared with what was resolved before the first one is looked at.
  */
 #ifndef KANON_GATE_H
 #define KANON_GATE_H

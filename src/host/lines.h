@@ -25,7 +25,7 @@ typedef struct Lines
 /* The lines of the call; its arguments have been looked at. */
 extern Lines *lines_begin(FunctionCallInfo fcinfo);
 
-/* The next column of the line at hand; what is not known is NULL. */
+/* The next column of the line at hand; an unknown value is NULL. */
 extern void line_value(Lines *lines, Datum value, bool known);
 
 static inline void

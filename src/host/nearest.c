@@ -15,7 +15,7 @@
 #include "utils/rel.h"
 #include "utils/varlena.h"
 
-/* More edits than this, or than half of what was given, make another word of it. */
+/* More edits than this, or than half of the given word, make another word of it. */
 #define MOST_EDITS 4
 
 Nearest

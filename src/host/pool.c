@@ -35,7 +35,7 @@
 /* How often the caller makes sure that the workers are there, in ms. */
 #define WATCH_MS 100
 
-/* Keys of what lies in shared memory. */
+/* Keys of the parts of shared memory. */
 enum
 {
 	KEY_SHARED = 1,

@@ -1,8 +1,8 @@
 /*
  * row.h: values of any number and types, which SQL hands to a function as ROW(…).
  *
- * VARIADIC "any" would take them as well, but no call matches that exactly: whoever may create functions
- * in kanon's schema could put one beside it that matches better, and is called instead.
+ * VARIADIC "any" would take them as well, but no call matches that exactly: a role that may create
+ * functions in kanon's schema could put one beside it that matches better, and is called instead.
  */
 #ifndef KANON_ROW_H
 #define KANON_ROW_H

@@ -196,7 +196,7 @@ relation_mistrusted(Oid relid)
 bool
 relation_of_strangers(Oid relid)
 {
-	/* whoever holds a lock of it does not decide the answer */
+	/* a session that holds a lock of it does not decide the answer */
 	Look look = {.patience = NULL};
 
 	return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) && may_read(relid) &&

@@ -1,8 +1,8 @@
 /*
  * linked_recount.c: what a release of several tables keeps, from the tables alone.
  *
- * It shares nothing with what made the release: the tables are read and joined by their keys, and persons are in
- * classes by what the subject's table shows.
+ * It shares nothing with what made the release: the tables are read and joined by their keys.
+ * Persons are in classes by their cells in the subject's table.
  */
 #include "compat.h"
 #include "host/catalog.h"

@@ -410,7 +410,7 @@ linked_solve(Linked *linked)
 
 /* ---- what is lost ---- */
 
-/* The share of what a row could show that it does not. */
+/* The share of a row's possible information that it does not show. */
 static double
 row_loss(const LinkedTable *table, uint32 row)
 {

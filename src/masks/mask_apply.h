@@ -195,7 +195,10 @@ extern void masks_count(Masks *masks, int64 rows);
 
 extern void masks_end(Masks *masks);
 
-/* For whoever reads a whole target next: its masked columns, which are summed up; NULL: there are none. */
+/*
+ * For a caller that reads a whole target next: its masked columns, which are summed up; NULL:
+ * there are none.
+ */
 extern const RowsBeside *masks_beside(const Source *source);
 
 /* Raises unless the target has just these masked values; it is read, unless it was with masks_beside. */

@@ -491,7 +491,7 @@ mask_column_draw(Masks *masks, Mask *mask, Datum value, Datum person, bool nobod
 		ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 						errmsg("masked column \"%s\" has infinity or NaN", mask->column->name),
 						errhint("Take it out in a view of the source.")));
-	/* what is drawn anew each night is averaged away */
+	/* noise that is drawn anew each night is averaged away */
 	if (nobody && mask->lasting)
 		ereport(
 			ERROR,

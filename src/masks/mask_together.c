@@ -391,7 +391,7 @@ compare_weighed(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The mean of what a group has in a column, or the lower one of the numbers in the middle. */
+/* The mean of a group's values in a column, or the lower one of the numbers in the middle. */
 static double
 middle_of(Weighed *member, uint32 n, bool median)
 {

@@ -1,9 +1,9 @@
 /*
  * budget.c: limits, and what was spent of them.
  *
- * Limits are set by whoever owns a table, in the owner's transaction.  Spending is one row
- * more for each answer and each budget that it was taken from; sessions take turns by a
- * lock on the pair of kanon's table and the relation, which is nobody else's.
+ * The owner of a table sets limits, in the owner's transaction.  Spending is one row more
+ * for each answer and each budget that it was taken from; sessions take turns by a lock on
+ * the pair of kanon's table and the relation, which is nobody else's.
  */
 #include "compat.h"
 #include "noise/models.h"

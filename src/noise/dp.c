@@ -246,7 +246,7 @@ take_bins(FunctionCallInfo fcinfo, Asked *asked)
 	asked->question.bins = (uint32) PG_GETARG_INT32(ARG_BINS);
 }
 
-/* Bounds of what a row adds. */
+/* Bounds of a row's contribution. */
 static void
 take_bounds(FunctionCallInfo fcinfo, Asked *asked, const char *aggregate)
 {

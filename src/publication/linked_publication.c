@@ -2,9 +2,10 @@
  * linked_publication.c: several tables as one publication: a view over each table of the current release, and the next
  * release of all of them together.
  *
- * Its definition is that of the subject's table.  The options have the tables in a list, the subject's first; in
- * this order stand the other views, and the other tables of each release.  Keys of a release are pseudonyms
- * by the publication's secret and a number that is drawn for the release, unless they are to last.
+ * Its definition is the one of the subject's table.  The options have the tables in a list, the
+ * subject's first; in this order stand the other views, and the other tables of each release.  Keys
+ * of a release are pseudonyms by the publication's secret and a number that is drawn for the
+ * release, unless they are to last.
  */
 #include "compat.h"
 #include "host/attempt.h"

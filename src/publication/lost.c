@@ -1,11 +1,11 @@
 /*
  * lost.c: what is wrong with a publication, and the statement that mends it.
  *
- * A definition counts as far as it is that of the view's owner.  An owner who gives one of
- * the two away, or drops the definition, leaves a view that readers go on reading and
- * that no refresh renews.  It is found by the record of runs, which nobody but kanon
- * writes: which table was a release, and by which view it is read.  (A dump has no
- * record: there, a definition that names a view over its owner's release tells as much.)
+ * A definition counts as far as it belongs to the view's owner.  An owner who gives one of
+ * the two away, or drops the definition, leaves a view that readers go on reading and that
+ * no refresh renews.  It is found by the record of runs, which nobody but kanon writes:
+ * which table was a release, and by which view it is read.  (A dump has no record: there,
+ * a definition that names a view over its owner's release tells as much.)
  */
 #include "compat.h"
 #include "host/attempt.h"

@@ -155,8 +155,8 @@ extern void release_update(const KanonPublication *publication, const Release *r
 extern const char *release_status_name(ReleaseStatus status);
 
 /*
- * Work in the name of the publication's owner, as REFRESH MATERIALIZED VIEW does:
- * whoever starts it lends it no rights.
+ * Work in the name of the publication's owner, as REFRESH MATERIALIZED VIEW does: the
+ * role that starts it lends it no rights.
  */
 typedef struct Identity
 {
@@ -230,7 +230,7 @@ extern void publication_establish(KanonPublication *publication, const char *nam
 /* Raises when there is such a relation; nobody else makes one until this transaction is over.  Qualified and quoted. */
 extern char *publication_new_name(const char *name, Oid source, char **bare, Oid *namespace);
 
-/* NULL: the schema of what readers see. */
+/* NULL: the schema of the views that readers see. */
 extern Oid private_schema_arg(FunctionCallInfo fcinfo, int arg, Oid published);
 
 /* Drops all of them that are there, together, since they may refer to each other. */

@@ -1,9 +1,9 @@
 /*
  * publication_rows.c: rows of a publication's own tables, and whose a relation is.
  *
- * They are read row by row without a query, so that nothing of whoever made them
- * is executed; they are written by plain statements in the name of their owner,
- * who may have done with them as with any table.
+ * They are read row by row without a query, so that nothing of their makers is
+ * executed; they are written by plain statements in the name of their owner, who may
+ * have done with them as with any table.
  */
 #include "compat.h"
 #include "host/attempt.h"

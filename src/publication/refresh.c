@@ -61,7 +61,7 @@ drop_tables(void *arg)
 						drop->release->others);
 	foreach (lc, tables)
 	{
-		/* what is somebody else's is not locked */
+		/* relations of others are not locked */
 		if (!publication_owns(drop->publication, lfirst_oid(lc), RELKIND_RELATION))
 			continue;
 		if (!ConditionalLockRelationOid(lfirst_oid(lc), AccessExclusiveLock))
@@ -528,7 +528,7 @@ publication_refresh(KanonPublication *publication, Release *release, bool schedu
 	progress_publication(publication->name, publication->owner);
 	memset(release, 0, sizeof(*release));
 	work.releases = releases(publication, &release->number);
-	/* whoever owns the history can write any number into it */
+	/* the owner of the history can write any number into it */
 	if (release->number == PG_INT64_MAX)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("there is no number for another release of publication %s", publication->name),

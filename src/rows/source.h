@@ -74,7 +74,7 @@ extern Source *source_open_all(Oid relid);
 
 /*
  * Other columns of a source that is open, which must have equality and be no
- * quasi-identifiers; `what` is what one is called: "a sensitive column".
+ * quasi-identifiers; `what` is the word for one of them: "a sensitive column".
  */
 extern SourceColumn *source_columns(const Source *source, ArrayType *names, const char *argument,
 									const char *what, int *n);

@@ -72,7 +72,7 @@ extern void keep_private(Oid relid);
  */
 extern void keep_uncounted(Oid relid);
 
-/* The same of what is for readers, who may read it. */
+/* The same for relations that readers may read. */
 extern void keep_readable(Oid relid);
 
 /* Checks the name (nothing is made yet). */
@@ -265,9 +265,10 @@ extern void waiting_end(Waiting *waiting);
 /*
  * ---- company.c: which rows of a row type are in which of its classes, from one release of a publication to the next.
  *
- * Rows of a type differ in what they keep alone.  Under the publication's secret each has a hash of that and,
- * with a key, one of whose it is.  Rows that could go elsewhere than others of their type leave these with their
- * class, so that in the next release each finds the class that it was in.
+ * Rows of a type differ in their kept values alone.  Under the publication's secret each has a hash
+ * of that and, with a key, one of whose it is.  Rows that could go elsewhere than others of their
+ * type leave these with their class, so that in the next release each finds the class that it was
+ * in.
  */
 
 /* No class of the release before. */

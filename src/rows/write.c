@@ -431,7 +431,7 @@ put_all_sorted(Writer *writer)
 		ExecDropSingleTupleTableSlot(slots[i]);
 }
 
-/* Kept columns are judged by what was written of them. */
+/* Kept columns are judged by the values that were written. */
 static void
 end_looks(Writer *writer)
 {
@@ -572,7 +572,7 @@ target_write_begin(const Target *target, const RowTypes *types, const KanonProbl
 	if (types->source->nkept > 0)
 	{
 		writer->look = kept_begin(types->source, masks_who(types->source), types->nrows, border);
-		/* types are made up: what is known of rows is what their classes show */
+		/* types are made up: the only facts known of rows are the cells of their classes */
 		writer->tells = tells_begin(types->source, NULL, border);
 	}
 	return writer;

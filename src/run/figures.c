@@ -1,5 +1,5 @@
 /*
- * figures.c: what is told of a release that is not written.
+ * figures.c: the figures of a release that is not written.
  */
 #include "compat.h"
 #include "run/run.h"

@@ -2,8 +2,8 @@
  * hierarchy_bounds.c: bounds of hierarchies that follow from the values that are there, as a publication keeps them from
  * release to release.
  *
- * Worked out anew each night they would move with every row that comes or goes, and whoever keeps both releases
- * could tell rows of one class apart that were never told apart in either.
+ * Worked out anew each night, they would move with every row that comes or goes.  A reader who
+ * keeps both releases could tell rows of one class apart that were never told apart in either.
  */
 #include "compat.h"
 #include "run/run.h"

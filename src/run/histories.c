@@ -3,9 +3,9 @@
  *
  * Persons are numbered, so that later queries ask nothing of the key's type.  A row of the source
  * that is as it was published last keeps its number, and so does the one row of a person that has
- * changed.  Other rows of the source are new, other published rows have ended.  A unit is what is
- * held back as one: a row, or all that has changed of a person (below 0), as nobody can say which
- * row became which.
+ * changed.  Other rows of the source are new, other published rows have ended.  A unit is held
+ * back as one: a row, or all that has changed of a person (below 0), as nobody can say which row
+ * became which.
  */
 #include "compat.h"
 #include "run/successive.h"

@@ -1,6 +1,6 @@
 /*
- * histories_keep.c: what is kept of a protected release, and the last look at it: from what was kept before,
- * what is kept now and the target alone.
+ * histories_keep.c: what is kept of a protected release, and the last look at it: from the rows
+ * kept before, the rows kept now and the target alone.
  */
 #include "compat.h"
 #include "core/util/fault.h"

@@ -118,9 +118,9 @@ hold(const Histories *histories, const char *defaults, const char *with, const c
 }
 
 /*
- * Until nobody is alone: what is too few is held back.  Where those for whom nothing changes are too few,
- * the fewest others of their history keep them company; where that has no others, whoever comes to them or
- * leaves the place at which they are now.
+ * Until nobody is alone: a history with too few persons is held back.  Where those for whom nothing
+ * changes are too few, the fewest others of their history keep them company; where that has no
+ * others, whoever comes to them or leaves the place at which they are now.
  */
 static int64
 hold_few(Run *run, const char *defaults)

@@ -1,11 +1,11 @@
 /*
  * cluster_near.c: a clustering that stays near the one before.
  *
- * A reader who compares two releases knows for each person those who were in a class with them in both
- * (Fung, Wang, Fu, Pei, "Anonymity for continuous data publishing", EDBT 2008).  So classes
- * are kept as they were, with whoever of them is still there, and each row type that is new
- * begins as a cluster of its own; those that may be no class are merged, each with what loses
- * the least by it (release/repair.c).
+ * A reader who compares two releases knows for each person those who were in a class with them in
+ * both (Fung, Wang, Fu, Pei, "Anonymity for continuous data publishing", EDBT 2008).  So classes
+ * are kept as they were, with the rows that are still there, and each row type that is new begins
+ * as a cluster of its own; those that may be no class are merged, each with what loses the least by
+ * it (release/repair.c).
  */
 #include <math.h>
 #include <string.h>

@@ -2,14 +2,14 @@
  * cluster_predicate.c: pattern clustering where rules allow more patterns than can be listed,
  * each for one class: which of them to list all the same.
  *
- * Enough: a pattern divides the row types by what they agree on, and with the columns that it
- * keeps it may keep all that follow from these.  Sets of columns that have all that follows
- * from them are what some row types agree on, and intersections of such sets; patterns that
- * divide the types alike lie below one of them.  Only the cheapest of these are of use, and no
- * more than there are classes of that division (as in cluster_choices.c): a best-first search
- * lists them.  Where that is too much, those are taken that the classes of a release need in
- * which patterns are used as often as one likes, or the next cheaper ones that are not used
- * up: then there is a release, but nothing is proven by the list.
+ * Enough: a pattern divides the row types by the columns in which they agree, and with the
+ * columns that it keeps it may keep all that follow from these.  Sets of columns that have all
+ * that follows from them are what some row types agree on, and intersections of such sets;
+ * patterns that divide the types alike lie below one of them.  Only the cheapest of these are
+ * of use, and no more than there are classes of that division (as in cluster_choices.c): a
+ * best-first search lists them.  Where that is too much, those are taken that the classes of a
+ * release need in which patterns are used as often as one likes, or the next cheaper ones that
+ * are not used up: then there is a release, but nothing is proven by the list.
  */
 #include <math.h>
 #include <string.h>

@@ -135,9 +135,10 @@ extern double cluster_share(const ClusterQi *qi, uint32_t low, uint32_t high);
 typedef KanonParts ClusterParts;
 
 /*
- * The partition becomes the release: each class shows what its members have in
- * common.  parts is empty afterwards, whatever the status.  report->cost is what
- * the classes hide (clustering.h), rows left out counting as hidden altogether.
+ * The partition becomes the release: each class shows what its members have in common.
+ * parts is empty afterwards, whatever the status. report->cost is the cost of all
+ * cells that the classes hide (clustering.h), rows left out counting as hidden
+ * altogether.
  */
 extern KanonStatus cluster_conclude(const ClusterLayout *layout, ClusterParts *parts, KanonRelease *release,
 									KanonReport *report);

@@ -478,7 +478,7 @@ compare_classes(const void *a, const void *b, void *arg)
 						 side->ncolumns);
 }
 
-/* The classes of a release in the order of what they show. */
+/* The classes of a release in the order of their cells. */
 static uint32_t *
 order_classes(KanonEnv *env, const KanonRelease *release, int ncolumns)
 {

@@ -3,11 +3,11 @@
  * Mamoulis and Kalnis, "Privacy-preserving Anonymization of Set-valued Data", PVLDB
  * 1, 2008, section 4.4.
  *
- * Sets of one item first; what is too rare is generalized at the least cost; then
- * sets of two in the table as it is by then, up to m.  The paper stores such sets in
- * a count tree; here they are walked depth first without one (item_walk.c), anew while
- * the walk before has changed the cut, and then through changed nodes alone.  At the
- * end nodes are split again where that breaks nothing: of a node that was
+ * Sets of one item first; sets that are too rare are generalized at the least cost;
+ * then sets of two in the table as it is by then, up to m.  The paper stores such sets
+ * in a count tree; here they are walked depth first without one (item_walk.c), anew
+ * while the walk before has changed the cut, and then through changed nodes alone.  At
+ * the end nodes are split again where that breaks nothing: of a node that was
  * generalized for one set, another may have been enough.
  */
 #include <stdio.h>

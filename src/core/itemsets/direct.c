@@ -6,8 +6,8 @@
  * One pass through all sets of at most m nodes, items and what they generalize to,
  * that occur: the nodes of the complete count tree, in its order, but none of it is
  * stored (item_walk.c).  A set with a node that is below the cut by then is not looked
- * at, nor is what extends it.  One pass is enough: whatever is in the cut at the end
- * was in it or above it all the time, so that each of its sets was looked at, and
+ * at, nor are sets that extend it.  One pass is enough: whatever is in the cut at the
+ * end was in it or above it all the time, so that each of its sets was looked at, and
  * cuts only rise.  As in apriori.c nodes are split again at the end where they may.
  */
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * item_rows.c: transactions as ranks of what is shown of their items.
+ * item_rows.c: transactions as ranks of the items that they show.
  */
 #include <stdio.h>
 

@@ -92,7 +92,7 @@ show_taken(Search *search, uint32_t v, uint32_t as)
 
 static KanonStatus decide(Search *search);
 
-/* v is taken, and what is undecided is decided. */
+/* v is taken, and the undecided nodes are decided. */
 static KanonStatus
 take(Search *search, uint32_t v)
 {

@@ -170,7 +170,7 @@ try_merge(KanonControl *control, uint32_t v, uint32_t *was)
 	return status;
 }
 
-/* From the items up: nodes instead of what is suppressed below them.  Up to that share of the phase. */
+/* From the items up: nodes instead of the suppressed ones below them.  Up to that share of the phase. */
 static KanonStatus
 merge(KanonControl *control, uint32_t *was, double to)
 {

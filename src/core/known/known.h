@@ -20,9 +20,9 @@ extern KanonStatus kanon_solve_known_greedy(const KanonProblem *problem, KanonRe
 											KanonReport *report);
 
 /*
- * The same near another release (NULL: there is none).  Row types that were in it show no more than they did there,
- * and what they show is shown by k rows that were there, too: whoever keeps both and knows a person in
- * both has k to choose from.  Other rows show what the sum allows.
+ * The same near another release (NULL: there is none).  Row types that were in it show no more than
+ * they did there, and what they show is shown by k rows that were there, too: a reader who keeps
+ * both and knows a person in both has k to choose from.  Other rows show what the sum allows.
  */
 extern KanonStatus kanon_solve_known_near(const KanonProblem *problem, const KanonPrevious *previous,
 										  KanonRelease *release, KanonReport *report);

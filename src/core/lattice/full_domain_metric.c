@@ -5,31 +5,31 @@
  * g, which stands for the values v that generalize to it; w its column's share
  * of the weights.  Sums are over all cells of all rows, suppressed ones included.
  *
- * 	loss			Iyengar, "Transforming data to satisfy privacy constraints",
- * 					KDD 2002: mean of w (|g| - 1) / (|D| - 1), |g| the values of
- * 					the data that g stands for, D all of them; for a numerical
- * 					column the range of the numbers in g by that of D.  1 for a
- * 					suppressed cell, of a column with one value, too.
- * 	precision		Sweeney, "Achieving k-anonymity privacy protection using
- * 					generalization and suppression", 2002: 1 - mean of w r / h,
- * 					r of h levels gone.
- * 	entropy			de Waal and Willenborg, "Information loss through global
- * 					recoding and local suppression", 1999: sum of w log2 (n_g / n_v),
- * 					n_g the rows of the table with a value in g, n_v those with v;
- * 					n_g = n for a suppressed cell.  As a share of what
- * 					suppressing all cells would lose.
- * 	discernibility	Bayardo and Agrawal, "Data privacy through optimal
- * 					k-anonymization", ICDE 2005: sum of |E|^2, and n for each
- * 					suppressed row.
- * 	average			LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional
- * 					k-anonymity", ICDE 2006: n by the number of classes, the
- * 					suppressed rows being one.
- * 	height			Samarati, TKDE 2001: sum of the levels.
+ *	loss			Iyengar, "Transforming data to satisfy privacy constraints",
+ *					KDD 2002: mean of w (|g| - 1) / (|D| - 1), |g| the values of
+ *					the data that g stands for, D all of them; for a numerical
+ *					column the range of the numbers in g by that of D.  1 for a
+ *					suppressed cell, of a column with one value, too.
+ *	precision		Sweeney, "Achieving k-anonymity privacy protection using
+ *					generalization and suppression", 2002: 1 - mean of w r / h,
+ *					r of h levels gone.
+ *	entropy			de Waal and Willenborg, "Information loss through global
+ *					recoding and local suppression", 1999: sum of w log2 (n_g / n_v),
+ *					n_g the rows of the table with a value in g, n_v those with v;
+ *					n_g = n for a suppressed cell.  As a share of what
+ *					suppressing all cells would lose.
+ *	discernibility	Bayardo and Agrawal, "Data privacy through optimal
+ *					k-anonymization", ICDE 2005: sum of |E|^2, and n for each
+ *					suppressed row.
+ *	average			LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional
+ *					k-anonymity", ICDE 2006: n by the number of classes, the
+ *					suppressed rows being one.
+ *	height			Samarati, TKDE 2001: sum of the levels.
  *
- * The first three are told by what a shown cell still says (1 - what is lost of it):
+ * The first three are computed from the information left in a shown cell (1 - its loss):
  * lost = everything - sum over the shown cells.  A metric's value, which is to be
- * least, is an integer (the number of classes, negative, for the average), so it comes
- * out the same whoever adds in whatever order.  A cell's share is rounded to one unit:
+ * least, is an integer (the number of classes, negative, for the average), so the sum is
+ * the same in whatever order.  A cell's share is rounded to one unit:
  * two nodes that lose the same by the formula may be some units apart, and count as
  * equal (Metric.tie).
  *
@@ -37,14 +37,14 @@
  * the sum of two parts, one of which only rises from a node to those above it,
  * the other only falls:
  *
- * 	cells			what the levels lose, if no row were suppressed; what the cells of
- * 					the suppressed rows would have said
- * 	discernibility	the squares of all groups, suppressed or not: groups are only
- * 					merged; |E| (n - |E|) for each suppressed group E: the groups of
- * 					a lower node are parts of E and suppressed as well
- * 	average			no class can come about further up but from a class, or from k of
- * 					the suppressed rows, and they may be one; nothing
- * 	height			itself; nothing
+ *	cells			what the levels lose, if no row were suppressed; what the cells of
+ *					the suppressed rows would have said
+ *	discernibility	the squares of all groups, suppressed or not: groups are only
+ *					merged; |E| (n - |E|) for each suppressed group E: the groups of
+ *					a lower node are parts of E and suppressed as well
+ *	average			no class can come about further up but from a class, or from k of
+ *					the suppressed rows, and they may be one; nothing
+ *	height			itself; nothing
  */
 #include <math.h>
 #include <string.h>

@@ -6,17 +6,17 @@
  * therefore fulfils them, a node below one that does not does not: each verdict tags a part of the
  * lattice.
  *
- * 	samarati	P. Samarati, "Protecting respondents' identities in microdata release", TKDE 13(6),
- * 				2001: binary search for the least height at which a node fulfils the rules.
- * 	incognito	K. LeFevre, D. DeWitt, R. Ramakrishnan, "Incognito: efficient full-domain
- * 				k-anonymity", SIGMOD 2005: breadth first over the lattices of all subsets of the
- * 				quasi-identifiers, the smaller subsets first.  A subset's node is the node that
- * 				suppresses all other columns, so that its subset property and its roll-up
- * 				property are the two kinds of tags above.
- * 	flash		F. Kohlmayer, F. Prasser, C. Eckert, A. Kemper, K. Kuhn, "Flash: efficient, stable
- * 				and optimal k-anonymity", PASSAT 2012: greedy paths upwards, a binary search on
- * 				each, in a stable order.
- * 	speedy		the same; its nodes are checked by a team (full_domain_check.c).
+ *	samarati	P. Samarati, "Protecting respondents' identities in microdata release", TKDE 13(6),
+ *				2001: binary search for the least height at which a node fulfils the rules.
+ *	incognito	K. LeFevre, D. DeWitt, R. Ramakrishnan, "Incognito: efficient full-domain
+ *				k-anonymity", SIGMOD 2005: breadth first over the lattices of all subsets of the
+ *				quasi-identifiers, the smaller subsets first.  A subset's node is the node that
+ *				suppresses all other columns, so that its subset property and its roll-up
+ *				property are the two kinds of tags above.
+ *	flash		F. Kohlmayer, F. Prasser, C. Eckert, A. Kemper, K. Kuhn, "Flash: efficient, stable
+ *				and optimal k-anonymity", PASSAT 2012: greedy paths upwards, a binary search on
+ *				each, in a stable order.
+ *	speedy		the same; its nodes are checked by a team (full_domain_check.c).
  *
  * All of these tell which nodes fulfil the rules.  Which of these is optimal,
  * optimum() finds out for all of them.  Without suppressed rows each metric only

@@ -13,7 +13,10 @@
 #define ARENA_SHARE 16
 #define ARENA_BYTES ((size_t) 32 * 1024 * 1024)
 
-/* The combinations of what rules look at.  (Where they are about populations, too, types are looked at themselves.) */
+/*
+ * The combinations of values that rules look at.  (Where they are about populations, too, types
+ * are looked at themselves.)
+ */
 static KanonStatus
 number_values(Checker *checker, uint32_t *distinct)
 {

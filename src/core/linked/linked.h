@@ -11,12 +11,12 @@
 /*
  * ---- linked.c: rows of several tables that hang on persons, generalised class by class.
  *
- * (k, k^m)-anonymity: Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos, "Anonymizing Data
- * with Relational and Transaction Attributes", ECML PKDD 2013.  Persons are in classes by what
- * the subject's table shows of them.  Inside each class every combination of at most m rows of
- * each table that one person has is what k persons have.  Among the persons who have it the values of each
- * of its rows keep the rules of the row's table.  m = 0 stands for all rows: k persons
- * of the class agree in everything (Nergiz, Clifton, Nergiz, "Multirelational k-Anonymity", 2009).
+ * (k, k^m)-anonymity: Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos, "Anonymizing Data with
+ * Relational and Transaction Attributes", ECML PKDD 2013.  The cells of persons in the subject's
+ * table make their classes.  Inside each class, k persons have every combination of at most m rows
+ * of each table that one person has.  Among the persons who have it, the values of each of its rows
+ * keep the rules of the row's table.  m = 0 stands for all rows: k persons of the class agree in
+ * everything (Nergiz, Clifton, Nergiz, "Multirelational k-Anonymity", 2009).
  */
 
 /* Tables beside the subject's, and rows of each table that somebody may know. */
@@ -53,7 +53,10 @@ typedef struct KanonLinked
 	const uint32_t *class_; /* [npersons] */
 } KanonLinked;
 
-/* Fills in what rows show, and which are left out.  KANON_TOO_LARGE (detail): too many combinations. */
+/*
+ * Fills in the cells of rows, and the rows that are left out.  KANON_TOO_LARGE (detail): too many
+ * combinations.
+ */
 extern KanonStatus kanon_solve_linked(KanonLinked *linked, KanonReport *report);
 
 /* ---- linked_class: the rows of one class of persons at hand ---- */

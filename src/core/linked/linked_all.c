@@ -1,11 +1,11 @@
 /*
  * linked_all.c: k persons of a class agree in all of their rows.
  *
- * Persons of a class are sorted by how many rows they have of each table, then by what these
- * show, and cut into groups of k, the last one larger.  In a group the rows of each table are
- * paired in their order: all persons keep as many as the one who has fewest, and rows that are
- * paired show what they have in common.  Rows that hang on paired rows are paired in the same
- * way.
+ * Persons of a class are sorted by the number of their rows in each table, then by the cells
+ * of these, and cut into groups of k, the last one larger.  In a group the rows of each table
+ * are paired in their order: all persons keep as many as the one who has fewest, and rows that
+ * are paired show what they have in common.  Rows that hang on paired rows are paired in the
+ * same way.
  */
 #include "linked/linked.h"
 #include "util/sort.h"

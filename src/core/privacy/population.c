@@ -1,22 +1,22 @@
 /*
  * population.c: rules about the population that a table's rows are from.
  *
- * 	k_map			L. Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS
- * 					10(5), 2002: what a class shows matches at least k rows of the
- * 					population, however few rows the class has; or k persons, of whom some
- * 					may have several rows there, in one class and in others.
- * 	delta-presence	M. Nergiz, M. Atzori, C. Clifton, "Hiding the presence of
- * 					individuals from shared databases", SIGMOD 2007: for each tuple of
- * 					the population the chance to be in the release, which is the
- * 					number of rows of the class that it matches by the number of
- * 					tuples that match this class, is between dmin and dmax.
+ *	k_map			L. Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS
+ *					10(5), 2002: what a class shows matches at least k rows of the
+ *					population, however few rows the class has; or k persons, of whom some
+ *					may have several rows there, in one class and in others.
+ *	delta-presence	M. Nergiz, M. Atzori, C. Clifton, "Hiding the presence of
+ *					individuals from shared databases", SIGMOD 2007: for each tuple of
+ *					the population the chance to be in the release, which is the
+ *					number of rows of the class that it matches by the number of
+ *					tuples that match this class, is between dmin and dmax.
  *
- * 	kanon_presence	M. Nergiz, C. Clifton, "delta-presence without complete world
- * 					knowledge", TKDE 22(6), 2010: c-confident delta-presence.  Nobody has the
- * 					population, but shares of its values are known, column by column.  With
- * 					r rows in a class, and X of the population's rows outside the table that
- * 					match it, the chance is r / (r + X), X being binomial; it is between dmin
- * 					and dmax with at least that confidence.
+ *	kanon_presence	M. Nergiz, C. Clifton, "delta-presence without complete world
+ *					knowledge", TKDE 22(6), 2010: c-confident delta-presence.  Nobody has the
+ *					population, but shares of its values are known, column by column.  With
+ *					r rows in a class, and X of the population's rows outside the table that
+ *					match it, the chance is r / (r + X), X being binomial; it is between dmin
+ *					and dmax with at least that confidence.
  *
  * Presence is asked of releases in which a tuple matches one class at most: all classes show the
  * same columns (full-domain), a value shows the same in every row (a cut), or classes do not

@@ -495,7 +495,7 @@ check_graph(Finish *finish)
 	return status;
 }
 
-/* The classes have k rows, what is left over is as residual says. */
+/* The classes have k rows, and the rows left over are as residual says. */
 static KanonStatus
 check_rules(Finish *finish)
 {

@@ -57,7 +57,7 @@ extern void kanon_follow(const KanonProblem *problem, const KanonPrevious *previ
  * different ones, however many rows it has.
  */
 
-/* Combinations of what rules look at: rows of one are the same to them. */
+/* Combinations of values that rules look at: rows of one are the same to them. */
 typedef struct KanonValues
 {
 	uint32_t n;
@@ -275,7 +275,7 @@ typedef struct Repair
 	KanonHull *hull; /* [* width] */
 	double *charge;
 	KanonPattern *pattern;
-	uint32_t *before; /* in the order of what they show */
+	uint32_t *before; /* in the order of their cells */
 	uint32_t *after;
 	uint32_t head;
 	bool *broken;
@@ -315,7 +315,7 @@ extern KanonStatus kanon_part_open(const KanonProblem *whole, uint32_t n, uint32
 								   KanonScratch *scratch, KanonPace *pace, KanonPart *part);
 extern void kanon_part_close(KanonPart *part);
 
-/* ---- shown_classes.c: classes by what they show: which of them takes a row type ---- */
+/* ---- shown_classes.c: classes by their cells: which of them takes a row type ---- */
 
 #define SHOWN_NONE UINT32_MAX
 

@@ -7,8 +7,8 @@
  * most unions of two that do not.  The rest, if it may not be published as it is, gets the
  * rows of those clusters that lose least by it.
  *
- * Clusters stand in the order of what they show; a broken one looks at its neighbours in
- * that order, all of them unless they are very many.
+ * Clusters stand in the order of their cells; a broken one looks at its neighbours in that
+ * order, all of them unless they are very many.
  */
 #include <math.h>
 #include <stdio.h>

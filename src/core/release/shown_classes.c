@@ -1,5 +1,5 @@
 /*
- * shown_classes.c: classes by what they show: which of them takes a row type.
+ * shown_classes.c: classes by their cells: which of them takes a row type.
  */
 #include "release/release.h"
 #include "util/sort.h"

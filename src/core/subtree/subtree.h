@@ -185,7 +185,7 @@ extern KanonStatus cut_move(Cut *cut, uint32_t move);
 /* Takes the last move back, which began with so many classes and that cost; not after cut_compact. */
 extern void cut_undo(Cut *cut, uint32_t move, size_t nclasses, double cost);
 
-/* Forgets what is no class any more, if that is most. */
+/* Forgets classes that are classes no more, if these are most. */
 extern void cut_compact(Cut *cut);
 
 /* The cut of a release, below which no other goes from now on: *valid, and made, if it keeps the rules; else at the roots. */

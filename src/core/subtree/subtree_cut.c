@@ -418,7 +418,7 @@ in_question(const Cut *cut, uint32_t move)
 	return !cut->dead[move] && (cut->allowed[move] || (!cut->monotone && cut->large[move]));
 }
 
-/* One class, by what it shows of one quasi-identifier. */
+/* One class, by its node of one quasi-identifier. */
 static KanonStatus
 survey_class(Cut *cut, const CutClass *class, int qi, uint32_t node)
 {

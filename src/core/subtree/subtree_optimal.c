@@ -5,10 +5,10 @@
  * enumerated from the roots down, each once: a move that could be made next is made
  * first, and then declined for good.  A part of the enumeration is left out when
  *
- * 	- the cut breaks the rules, and with it (the rules being monotone) each that goes
- * 	  further down: a move that may not be made now is declined at once;
- * 	- not even with all moves that are left, each of which saves what is at most to be
- * 	  saved below its node, would it cost less than the best cut so far.
+ *	- the cut breaks the rules, and with it (the rules being monotone) each that goes
+ *	  further down: a move that may not be made now is declined at once;
+ *	- not even with all moves that are left, each of which saves what is at most to be
+ *	  saved below its node, would it cost less than the best cut so far.
  *
  * The most that can be saved below a node is found before, by asking of each node
  * whether the rows below it could be a class with all other columns suppressed.  Where

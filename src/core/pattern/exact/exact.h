@@ -23,8 +23,8 @@
 #define RULED_PAIRS ((size_t) 40 * 1000)
 
 /*
- * A release that keeps problem->privacy (not NULL).  The bound is that of the plain problem,
- * or of an exact model; never worse than greedy, but for RULED_ONCE.
+ * A release that keeps problem->privacy (not NULL).  The bound is the one of the plain
+ * problem, or of an exact model; never worse than greedy, but for RULED_ONCE.
  */
 extern KanonStatus ruled_solve(const KanonProblem *problem, KanonSolve solve, unsigned how,
 							   KanonRelease *release, KanonReport *report);

@@ -5,13 +5,13 @@
  * 6(4), 2013, Algorithm 1: patterns by increasing cost; each instance with at
  * least k remaining compatible rows takes them all.
  *
- * The result is that of a loop over the patterns, but they are never written
- * out (unless listed): any consecutive part of their order is a batch.  One
- * search over the remaining rows finds all groups of at least k rows that
- * patterns of the batch could take (greedy_search.c); then these are gone
- * through in the patterns' order, counting anew the rows still there.  Rows
- * taken by one batch do not burden the search of the next, so batches are made
- * small enough to profit and large enough to share the work.
+ * The result equals that of a loop over the patterns, but they are never written out
+ * (unless listed): any consecutive part of their order is a batch.  One search over
+ * the remaining rows finds all groups of at least k rows that patterns of the batch
+ * could take (greedy_search.c); then these are gone through in the patterns' order,
+ * counting anew the rows still there.  Rows taken by one batch do not burden the
+ * search of the next, so batches are made small enough to profit and large enough to
+ * share the work.
  */
 #include <math.h>
 #include <stdio.h>

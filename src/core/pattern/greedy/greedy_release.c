@@ -36,7 +36,7 @@ compare_classes(const void *a, const void *b, void *arg)
 	return 0;
 }
 
-/* Sorts classes of one pattern by what they show, last column first. */
+/* Sorts classes of one pattern by their cells, last column first. */
 static KanonStatus
 radix_sort(Greedy *greedy, KanonPattern kept, uint32_t *order, uint32_t *scratch, uint32_t n)
 {
@@ -77,8 +77,8 @@ radix_sort(Greedy *greedy, KanonPattern kept, uint32_t *order, uint32_t *scratch
 }
 
 /*
- * The release's order: patterns are in order already, the classes of each are
- * put in order of what they show.
+ * The release's order: patterns are in order already, the classes of each are put in
+ * order of their cells.
  */
 static KanonStatus
 sort_classes(Greedy *greedy, uint32_t *order, uint32_t *scratch)
