@@ -102,10 +102,10 @@ sub new_row
 	my ($case) = @_;
 	my $id = ++$case->{last};
 	return { id => $id, who => chance($case->{many}) && $id > 1 ? 1 + below($id - 1) : $id, a => below(4) + 1, b => pick(qw(xx xy yx yy)), c => below($case->{wide} ? 80 : 3),
-		ill => 'ill' . below(5), noise => below(1000) };
+		ill => 'ill' . below(5), aside => below(1000) };
 }
 
-sub values_of { my ($row) = @_; return '(' . join(', ', @$row{qw(id id who a)}, "'$row->{b}'", $row->{c}, "'$row->{ill}'", $row->{noise}) . ')'; }
+sub values_of { my ($row) = @_; return '(' . join(', ', @$row{qw(id id who a)}, "'$row->{b}'", $row->{c}, "'$row->{ill}'", $row->{aside}) . ')'; }
 
 sub same { my ($case, $x, $y) = @_; return !grep { $x->{$_} ne $y->{$_} } @{ $case->{used} }; }
 
@@ -142,7 +142,7 @@ sub pass_night
 	if (chance(0.25))
 	{
 		my @again = some(0.3, @ids);
-		my @rows = map { { %{ $case->{rows}{$_} }, noise => below(1000) } } shuffled(@again);
+		my @rows = map { { %{ $case->{rows}{$_} }, aside => below(1000) } } shuffled(@again);
 		take_away($case, @again);
 		add($case, @rows);
 		return 0;
@@ -175,15 +175,27 @@ sub look
 	my ($case) = @_;
 	my $what = join ', ', @{ $case->{qis} }, $case->{options}{mark} ? 'kanon_pattern' : ();
 	my $ill = (grep { $_ eq 'ill' } @{ $case->{options}{keep} }) ? 'ill' : "'' AS ill";
-	my $rows = $db->rows("SELECT id, row($what)::text AS class, $ill FROM pub");
-	my (%seen, %ill);
+	my $cells = join ', ', @{ $case->{qis} }, $case->{noisy} ? 'num' : ();
+	my $rows = $db->rows("SELECT id, row($what)::text AS class, $ill, $cells FROM pub");
+	my (%seen, %ill, %cells);
 	for my $row (@$rows)
 	{
 		complain($case, "row $row->{id} is published twice") if $seen{ $row->{id} };
 		$seen{ $row->{id} } = $row->{class};
 		$ill{ $row->{id} } = $row->{ill};
+		$cells{ $row->{id} } = $row;
 		my $true = $case->{rows}{ $row->{id} };
 		complain($case, "row $row->{id} is not in the source") if !$true && !$case->{protect};
+		next if !$case->{noisy};
+		my $noisy = $case->{noise}{ $row->{id} } //= $row->{num};
+		complain($case, "row $row->{id} has other noise: $row->{num} after $noisy") if $row->{num} != $noisy;
+	}
+	@$case{qw(cells_before cells)} = ($case->{cells} // {}, \%cells);
+	if ($case->{known})
+	{
+		fewest($case, 'shown', values %cells);
+		$case->{ill} = \%ill;
+		return \%seen;
 	}
 	my %size;
 	$size{$_}++ for values %seen;
@@ -194,6 +206,36 @@ sub look
 	}
 	$case->{ill} = \%ill;
 	return \%seen;
+}
+
+# Of each set of columns that the attacker may know: the combinations that rows show, each in k of them.
+sub fewest
+{
+	my ($case, $which, @rows) = @_;
+	my @qis = @{ $case->{qis} };
+	for my $set (1 .. 2**@qis - 1)
+	{
+		my @columns = map { $qis[$_] } grep { $set >> $_ & 1 } 0 .. $#qis;
+		next if @columns > $case->{known};
+		my %n;
+		for my $row (@rows) { $n{ join '|', @$row{@columns} }++ if !grep { !defined } @$row{@columns}; }
+		complain($case, "$which: @columns $_ in $n{$_} rows") for grep { $n{$_} < $case->{k} } sort keys %n;
+	}
+	return;
+}
+
+# The rows that are as they were: what they show tonight they showed the night before, and k of them show it.
+sub judge_known
+{
+	my ($case, $then, $now) = @_;
+	my ($old, $new) = @$case{qw(cells_before cells)};
+	my @stayed = grep { $old->{$_} && $then->{$_} && same($case, $then->{$_}, $now->{$_}) } sort keys %$new;
+	for my $id (@stayed)
+	{
+		complain($case, "row $id shows $_ again") for grep { defined $new->{$id}{$_} && !defined $old->{$id}{$_} } @{ $case->{qis} };
+	}
+	fewest($case, 'unchanged rows', map { $new->{$_} } @stayed);
+	return;
 }
 
 sub complain
@@ -367,18 +409,48 @@ sub draw_case
 	# (a column that is called as a rule's argument is in the publication's view of the source)
 	my %used = map { $_ => 1 } @qis, @{ $options{keep} }, ($case->{key} // '') eq 'who' ? 'who' : (), ($privacy{rule} // '') =~ /who/ ? 'who' : (), ($privacy{rule} // '') =~ /recursive_cl/ ? 'c' : ();
 	$case->{used} = [ sort keys %used ];
-	$options{method} = pick(rare_methods($case)) if !(grep { $_ == $number } @FOUND) && chance(0.2);
+	if (!grep { $_ == $number } @FOUND)
+	{
+		$options{method} = pick(rare_methods($case)) if chance(0.2);
+		rare_options($case);
+	}
 	$case->{what} = join ' ', $model, $options{method}, "k $case->{k}", $case->{key} ? "key $case->{key}" : 'no key', $case->{protect} ? 'protected' : (), $case->{rule} // '', $json->encode(\%options);
 	return $case;
 }
 
-sub judge { my ($case, @what) = @_; return $case->{protect} ? judge_histories($case, $what[0]) : intersect($case, @what); }
+# What goes with some of these only.  (Drawn last, too.)
+sub rare_options
+{
+	my ($case) = @_;
+	my $options = $case->{options};
+	if ($case->{model} eq 'pattern_guided' && chance(0.2))
+	{
+		%$options = (method => pick(qw(greedy greedy improve)), known_columns => 1 + below(scalar @{ $case->{qis} }), chance(0.3) ? (rules => { max_suppressed => 2 }) : (), mark => \1,
+			map { $_ => $options->{$_} } qw(keep allow_identifying min_rows));
+		@$case{qw(key protect rule known)} = (undef, undef, undef, $options->{known_columns});
+		$case->{used} = [ sort @{ $case->{qis} }, @{ $options->{keep} } ];
+	}
+	elsif (($case->{key} // '') ne 'num' && chance(0.2))
+	{
+		push @{ $options->{$_} }, 'num' for qw(keep allow_identifying);
+		$options->{mask} = { num => { noise => 50, by => 'id' } };
+		$case->{noisy} = 1;
+	}
+	return;
+}
+
+sub judge
+{
+	my ($case, @what) = @_;
+	return judge_known($case, @what[ 1, 2 ]) if $case->{known};
+	return $case->{protect} ? judge_histories($case, $what[0]) : intersect($case, @what);
+}
 
 sub run_case
 {
 	my ($case) = @_;
 	$db->run('DROP TABLE IF EXISTS src');
-	$db->run('CREATE TABLE src (id int, num int, who int, a int, b text, c int, ill text, noise int)');
+	$db->run('CREATE TABLE src (id int, num int, who int, a int, b text, c int, ill text, aside int)');
 	$db->run('DROP TABLE IF EXISTS pop');
 	$db->run("CREATE TABLE pop AS SELECT a, b, c FROM generate_series(1, 4) a, unnest('{xx,xy,yx,yy}'::text[]) b, generate_series(0, " . ($case->{wide} ? 79 : 2) . ") c, generate_series(1, 12)");
 	add($case, map { new_row($case) } 1 .. 20 + below(50));
@@ -388,7 +460,7 @@ sub run_case
 	$told{"$case->{model} $case->{options}{method}: created $state"}++ if $state ne '00000';
 	complain($case, "creation: $state") if $state =~ /^XX/;
 	return if $state ne '00000';
-	$done{"$case->{model} $case->{options}{method}"}++;
+	$done{"$case->{model} $case->{options}{method}" . ($case->{known} ? ' known_columns' : $case->{noisy} ? ' noise' : '')}++;
 	my ($seen, $then, $release) = (look($case), { %{ $case->{rows} } }, 1);
 	judge($case, $seen, {}, $then);
 	my ($changed, $held) = (0, $db->rows("SELECT coalesce(held_persons, 0) AS n FROM kanon_releases WHERE publication LIKE '%.pub' AND release = 1")->[0]{n});
