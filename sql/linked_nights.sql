@@ -23,7 +23,7 @@ INSERT INTO market_told VALUES ('{
 CREATE SCHEMA market_public;
 CREATE SCHEMA market_private;
 SET client_min_messages = notice;
-SELECT kanon_create_linked_publication('market_public', subject => 'market.customers', k => 5, known_rows => '2', keep_releases => 2,
+SELECT kanon_create_linked_publication('market_public', subject => 'market.customers', k => 5, known_rows => 2, keep_releases => 2,
                                        private_schema => 'market_private', tables => tables) FROM market_told;
 SET client_min_messages = warning;
 SELECT relname, relkind FROM pg_class WHERE relnamespace = 'market_public'::regnamespace ORDER BY 1;
@@ -89,7 +89,7 @@ SELECT kanon_alter_publication('market_public', k => 1000);
 SELECT kanon_alter_publication('market_public', key => 'id');
 SELECT kanon_alter_publication('market_public', model => 'cluster');
 SELECT kanon_alter_publication('market_public', quasi_identifiers => '{birth}');
-SELECT kanon_alter_publication('market_public', set_options => '{"known_rows": "7"}');
+SELECT kanon_alter_publication('market_public', set_options => '{"known_rows": 7}');
 SELECT kanon_alter_publication('market_public', set_options => '{"pseudonym": "never"}');
 SELECT kanon_alter_publication('market_public', set_options => '{"tables": 7}');
 SELECT kanon_alter_publication('market_public', drop_options => '{tables}');

@@ -183,6 +183,7 @@ extern const char *linked_role(const LinkedTable *table);
 extern char *linked_promise(const Linked *linked);
 
 /* An attacker's knowledge: "1", … or "all". */
+#define KNOWN_HINT "An attacker may know so many rows of a person in each table."
 extern int linked_known_rows(const char *text);
 
 /* How many columns its rules look at: they come first beside the quasi-identifiers.  0: a check knows no rules. */

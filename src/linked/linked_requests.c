@@ -299,7 +299,7 @@ fill_request(Linked *linked, LinkedTable *table)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("table \"%s\" has rules about its values, which known_rows 'all' does not take",
 						excerpt(table->name)),
-				 errhint("Promise known_rows '1' to '4', or leave \"privacy\" out.")));
+				 errhint("Promise known_rows 1 to 4, or leave \"privacy\" out.")));
 	if (!request->seeded)
 		request->seed = linked->seed;
 	if (table->role != LINKED_SUBJECT)

@@ -18,7 +18,6 @@ PG_FUNCTION_INFO_V1(kanon_linked);
 PG_FUNCTION_INFO_V1(kanon_check_linked);
 PG_FUNCTION_INFO_V1(kanon_linked_frontier);
 
-#define KNOWN_HINT "It is '1' to '4', how many rows of a person in each table somebody may know, or 'all'."
 #define PERSONS_HINT "So many persons fit whatever somebody knows; 5 is a usual choice."
 
 int
@@ -27,8 +26,9 @@ linked_known_rows(const char *text)
 	if (strcmp(text, "all") == 0)
 		return 0;
 	if (strlen(text) != 1 || text[0] < '1' || text[0] > '0' + KANON_MAX_KNOWN_ROWS)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("known_rows is none that can be promised"), errhint(KNOWN_HINT)));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("known_rows must be 1 to %d, or 'all'", KANON_MAX_KNOWN_ROWS), errhint(KNOWN_HINT)));
 	return text[0] - '0';
 }
 

@@ -48,7 +48,6 @@ enum
 	ARG_PRIVATE_SCHEMA
 };
 
-#define KNOWN_HINT "It is '1' to '4', how many rows of a person in each table somebody may know, or 'all'."
 #define PSEUDONYM_HINT \
 	"'release' gives each release new keys; with 'publication' they last, and join releases."
 
@@ -76,11 +75,14 @@ member(JsonbContainer *object, const char *name)
 	return JsonContainerIsObject(object) ? findJsonbValueFromContainer(object, JB_FOBJECT, &key) : NULL;
 }
 
+/* A string, or a number as text. */
 static char *
 text_member(JsonbContainer *object, const char *name)
 {
 	const JsonbValue *value = member(object, name);
 
+	if (value != NULL && value->type == jbvNumeric)
+		return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
 	return value != NULL && value->type == jbvString ? pnstrdup(value->val.string.val, value->val.string.len)
 													 : NULL;
 }

@@ -26,5 +26,5 @@ SELECT p.oid::pg_catalog.regprocedure::pg_catalog.text, 'the search_path of who 
 FROM own o
 JOIN pg_catalog.pg_proc p ON o.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND o.objid = p.oid
 JOIN pg_catalog.pg_language l ON l.oid = p.prolang
-WHERE l.lanname <> 'c' AND p.prosqlbody IS NULL
+WHERE l.lanname NOT IN ('c', 'internal') AND p.prosqlbody IS NULL
 ORDER BY 1, 2;

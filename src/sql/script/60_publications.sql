@@ -18,7 +18,7 @@ CREATE FUNCTION @extschema@.kanon_create_publication(
     quasi_identifiers  name[],
     k                  bigint,
     options            jsonb   DEFAULT '{}',
-    model             text    DEFAULT 'pattern_guided',
+    model              text    DEFAULT 'pattern_guided',
     keep_releases      int     DEFAULT 1,
     stable             boolean DEFAULT true,
     protect_successive boolean DEFAULT false,
@@ -36,7 +36,7 @@ CREATE FUNCTION @extschema@.kanon_create_linked_publication(
     subject        regclass,
     tables         jsonb,
     k              bigint,
-    known_rows     text    DEFAULT '1',
+    known_rows     @extschema@.kanon_known_rows DEFAULT '1',
     keep_releases  int     DEFAULT 1,
     stable         boolean DEFAULT true,
     pseudonym      text    DEFAULT 'release',
@@ -45,7 +45,7 @@ RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_create_linked_publication';
 
-COMMENT ON FUNCTION @extschema@.kanon_create_linked_publication(text, regclass, jsonb, bigint, text, int, boolean, text, name)
+COMMENT ON FUNCTION @extschema@.kanon_create_linked_publication(text, regclass, jsonb, bigint, @extschema@.kanon_known_rows, int, boolean, text, name)
 IS 'makes views, in a schema, over the first release of several tables that join; kanon_refresh makes the next ones';
 
 CREATE FUNCTION @extschema@.kanon_alter_publication(
@@ -53,7 +53,7 @@ CREATE FUNCTION @extschema@.kanon_alter_publication(
     quasi_identifiers  name[]  DEFAULT NULL,
     k                  bigint  DEFAULT NULL,
     options            jsonb   DEFAULT NULL,
-    model             text    DEFAULT NULL,
+    model              text    DEFAULT NULL,
     keep_releases      int     DEFAULT NULL,
     stable             boolean DEFAULT NULL,
     protect_successive boolean DEFAULT NULL,
