@@ -524,10 +524,12 @@ sub one_series
 		$done{"nights$message"}++;
 		$before = $now;
 		mutate(\$next, @tables);
-		my ($failed) = $db->try("SELECT * FROM kanon_refresh('pub')");
-		# (too few persons, or values, are left)
-		return if $failed =~ /^(?:22023|23514)$/;
+		my ($failed, $lines) = $db->try("SELECT status, error, message FROM kanon_refresh('pub')");
 		return "night $night: $failed" if $failed ne '00000';
+		next if $lines->[0]{status} ne 'failed';
+		# (too few persons, or values, are left: readers keep the release of the night before)
+		return if $lines->[0]{error} =~ /^(?:22023|23514)$/;
+		return "night $night: $lines->[0]{error} $lines->[0]{message}";
 	}
 	return;
 }
