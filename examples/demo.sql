@@ -31,8 +31,8 @@ SELECT extract(year FROM birth_date)::int AS birth_year, * FROM patients;
 SELECT k, classes, row_count, unique_rows, round(avg_class::numeric, 1) AS avg_class, max_class
   FROM kanon_check('patients_by_year', '{birth_year,zip,sex}');
 
-\echo 'unique_rows: so many patients are the only one of their year, zip and sex.'
-\echo 'Whoever knows these three of a neighbour can look up the diagnosis:'
+\echo 'unique_rows counts the patients who are alone with their year, zip and sex.'
+\echo 'An attacker who knows these three of a neighbour can look up the diagnosis:'
 \echo
 
 -- the first such patient; the row is kept for later
@@ -122,7 +122,7 @@ SELECT aspect, subject, suppressed_cells, saved_cells, detail
   FROM kanon_explain('patients_by_year', '{birth_year,zip,sex}', 5)
  WHERE aspect IN ('release', 'column', 'left out');
 
-\echo '== 6. A page for who has to sign it =='
+\echo '== 6. A page for the person who signs =='
 \echo
 \if :{?report}
 \else
