@@ -1,4 +1,4 @@
--- What takes longest for its users: nearly unique rows, dozens of columns, frontiers, publications, freeform, masks and pages.
+-- The calls that take longest: nearly unique rows, dozens of columns, frontiers, publications, freeform, masks and pages.
 -- Processor time of this backend, without parallel workers, on tables that are made here (and on Adult).
 \echo
 \echo 'corners: slow calls (medians; each line a ratio within one run; "1 s": seconds)'

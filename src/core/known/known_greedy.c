@@ -339,7 +339,7 @@ many_lost(const KnownGreedy *g)
 		   (double) g->problem->ntypes * (double) g->problem->ncolumns * WALK_WORK;
 }
 
-/* Is even counting on more work than that? */
+/* True when counting on takes more work than counting anew. */
 static bool
 most_lost(const KnownGreedy *g)
 {

@@ -126,8 +126,8 @@ typedef struct Count
 	bool absent;             /* some of a population can be in no row, which a rule forbids */
 
 	/*
-	 * Where fewer than k suppressed rows are filled up: the classes that lose least by it, one that
-	 * stays one and one that is suppressed whole.  For each class: there is none), and what a row
+	 * The classes that lose least when fewer than k suppressed rows are filled up: one that stays a
+	 * class, and one that is suppressed whole.  For each class: there is none), and what a row
 	 * would have said.
 	 */
 	int64_t giver_rows;

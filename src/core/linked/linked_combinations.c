@@ -397,7 +397,7 @@ keeps_rules(const Counter *counter, const Known *known, size_t n)
 	return kanon_privacy_allows(table->ruled, counter->types, counter->ones, nrows, true, NULL);
 }
 
-/* Of which combinations do the values of a row break a rule? */
+/* Marks the combinations of which the values of a row break a rule. */
 static KanonStatus
 judge(Counter *counter)
 {

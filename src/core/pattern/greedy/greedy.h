@@ -351,7 +351,7 @@ extern KanonStatus greedy_take(Greedy *greedy, KanonPattern pattern, uint32_t *t
 /* Lists the row types still left, ascending. */
 extern KanonStatus greedy_list_left(Greedy *greedy);
 
-/* Are the rows that are left no class, and no part of them? */
+/* True when neither the rows that are left nor some of them can be a class. */
 extern bool greedy_is_over(const Greedy *greedy);
 
 /*

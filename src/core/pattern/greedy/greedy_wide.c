@@ -152,7 +152,7 @@ count_within(const Piece *piece, int limit)
 	return count;
 }
 
-/* Where a row differs from another one. */
+/* The columns in which a row differs from another one. */
 static KanonPattern
 difference(const Piece *piece, uint32_t i, uint32_t type, const uint8_t *own, uint32_t own_type)
 {

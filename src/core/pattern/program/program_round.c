@@ -1,8 +1,8 @@
 /*
  * program_round.c: from a solution of the linear relaxation to one of the model.
  *
- * Which instances are open is all that there is to decide: the rows follow, as a flow
- * of least cost.  Instances that the relaxation opens in part are opened in the order
+ * The bisection decides only which instances are open: the rows follow, as a flow of
+ * least cost.  Instances that the relaxation opens in part are opened in the order
  * of these parts, as far as all of them can be filled.  If some can be filled
  * together, so can fewer of them.  So bisection finds how far that is.
  */
