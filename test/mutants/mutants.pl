@@ -246,7 +246,7 @@ sub all_tests
 	my @tests;
 
 	# those with tiny limits reach on small tables what is there for large ones
-	return map { ("core:$_", "small:$_") } names('test/core/test_*.c', '.c') if $of eq 'core';
+	return map { ("core:$_", "small:$_") } names('test/core/{*,*/*}/test_*.c', '.c') if $of eq 'core';
 	push(@tests, map { "sql:$_" } grep { $_ ne 'without' } names('sql/*.sql', '.sql'));
 	push(@tests, map { "iso:$_" } names('specs/*.spec', '.spec'));
 	push(@tests, map { "tap:$_" } grep { !/^reference/ } names('t/*.pl', '.pl')) unless ($ENV{TAP} // '') eq 'no';
@@ -276,7 +276,7 @@ sub build_suites
 	mkdir('build');
 	for my $variant (@_)
 	{
-		system('make -s -C test/core ' . join(' ', map { "../../build/core-$variant/$_" } names('test/core/test_*.c', '.c'))) == 0
+		system('make -s -C test/core ' . join(' ', map { "../../build/core-$variant/$_" } names('test/core/{*,*/*}/test_*.c', '.c'))) == 0
 			or die "the core's tests cannot be built\n";
 	}
 }
