@@ -125,9 +125,11 @@ find_first(const Company *company, bool by_key, uint32 type, uint64 mark)
 static RowBefore *
 meet(Company *company, bool by_key, uint32 type, uint64 mark)
 {
-	Size first = find_first(company, by_key, type, mark);
+	Size first;
 	uint32 *skip;
 
+	type = company->was != NULL ? company->was[type] : type;
+	first = find_first(company, by_key, type, mark);
 	if (first == company->n)
 		return NULL;
 	skip = &company->rows[by_key ? company->by_key[first] : first].skip[by_key];

@@ -72,6 +72,9 @@ typedef struct TypeIndex TypeIndex;
 extern TypeIndex *type_index_create(const RowTypes *types, Border *border);
 extern uint32 type_index_find(TypeIndex *index, const Datum *values, const bool *nulls);
 
+/* Types to find, where the last column does not tell them apart; without: [ntypes] which of them each is. */
+extern RowTypes *rowtypes_without_last(const RowTypes *types, uint32 *without, Border *border);
+
 /* ---- type_table.c: row types by their values ---- */
 
 /* They are kept in chunks of so many. */

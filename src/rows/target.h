@@ -304,6 +304,7 @@ struct Company
 	RowBefore *rows; /* [n] by type and row */
 	uint32 *by_key;  /* [n] places among them by type and key; NULL without a key */
 	Size n, room;
+	const uint32 *was;    /* [types of this one] a type's number among rows; NULL: its own */
 	const uint32 *became; /* [its classes] the class in this one, or KANON_DROPPED */
 	uint32 nclasses;
 

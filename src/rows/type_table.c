@@ -80,3 +80,31 @@ type_index_find(TypeIndex *index, const Datum *values, const bool *nulls)
 	row_leave(row);
 	return type;
 }
+
+RowTypes *
+rowtypes_without_last(const RowTypes *types, uint32 *without, Border *border)
+{
+	RowTypes *fewer = palloc0(sizeof(RowTypes));
+	int n = types->source->ngrouped - 1;
+	uint32 **code = palloc(sizeof(uint32 *) * n);
+
+	fewer->source = palloc(sizeof(Source));
+	*fewer->source = *types->source;
+	fewer->source->ngrouped = n;
+	fewer->grouped = palloc0(sizeof(KanonColumn) * n);
+	for (int c = 0; c < n; c++)
+		fewer->grouped[c].code = code[c] = border_palloc(border, sizeof(uint32) * Max(types->ntypes, 1));
+	/* types are sorted: those that are one come one after the other */
+	for (uint32 i = 0; i < types->ntypes; i++)
+	{
+		bool same = i > 0;
+
+		for (int c = 0; c < n && same; c++)
+			same = types->grouped[c].code[i] == types->grouped[c].code[i - 1];
+		for (int c = 0; c < n && !same; c++)
+			code[c][fewer->ntypes] = types->grouped[c].code[i];
+		fewer->ntypes += !same;
+		without[i] = fewer->ntypes - 1;
+	}
+	return fewer;
+}

@@ -1,10 +1,7 @@
 /*
  * stable_rows.c: rows that have not changed stay with those whose class they shared in the release before.
  *
- * With a release, its flows are written to a private table: what a row type is, its class, the
- * class's pattern and how many rows; and which rows of a type are in which of its classes
- * (write/company.h), as far as they could go elsewhere than others of it.  The next release starts
- * from there: how, the models know.
+ * The release before is read from its private table (stable_keep.c): how a release starts from there, the models know.
  */
 #include "compat.h"
 #include "run/successive.h"
@@ -27,49 +24,30 @@
 #include "utils/varlena.h"
 
 /*
- * Beside the columns that tell row types apart.  A line of a flow has no marks; one of a row has neither values
- * nor a pattern and number of rows.
- */
-#define CLASS_COLUMN "kanon_class"
-#define PATTERN_COLUMN "kanon_pattern"
-#define ROWS_COLUMN "kanon_rows"
-#define NUMBER_COLUMN "kanon_number"
-#define ROW_COLUMN "kanon_row"
-#define KEY_COLUMN "kanon_key"
-
-enum
-{
-	CLASS,
-	PATTERN,
-	ROWS,
-	NUMBER,
-	ROW,
-	KEY,
-	EXTRA_COLUMNS
-};
-
-/*
- * Columns that are read of the table of the release before: the columns of the source, and those
+ * Columns that are read of the table of the release before: the first columns of the source, and those
  * beside them.
  */
 static Gate *
-flows_gate(const Source *source, Oid relid)
+flows_gate(const Source *source, int ngrouped, Oid relid)
 {
-	Gate *gate = gate_create(relation_name(relid), relid, source->ngrouped + EXTRA_COLUMNS);
+	Gate *gate = gate_create(relation_name(relid), relid, ngrouped + STABLE_COLUMNS);
 
-	gate_columns(gate, source->qis, source->ngrouped);
-	gate_computed(gate, CLASS_COLUMN, INT4OID);
-	gate_computed(gate, PATTERN_COLUMN, TEXTOID);
-	gate_computed(gate, ROWS_COLUMN, INT8OID);
-	gate_computed(gate, NUMBER_COLUMN, INT4OID);
-	gate_computed(gate, ROW_COLUMN, INT8OID);
-	gate_computed(gate, KEY_COLUMN, INT8OID);
+	gate_columns(gate, source->qis, ngrouped);
+	gate_computed(gate, STABLE_CLASS_COLUMN, INT4OID);
+	gate_computed(gate, STABLE_PATTERN_COLUMN, TEXTOID);
+	gate_computed(gate, STABLE_ROWS_COLUMN, INT8OID);
+	gate_computed(gate, STABLE_NUMBER_COLUMN, INT4OID);
+	gate_computed(gate, STABLE_ROW_COLUMN, INT8OID);
+	gate_computed(gate, STABLE_KEY_COLUMN, INT8OID);
 	return gate;
 }
 
 typedef struct Reader
 {
 	Run *run;
+	const RowTypes *types; /* the run's, or */
+	uint32 *
+		was; /* [the run's types] without the key, which of those each is: persons are counted since tonight */
 	TypeIndex *index;
 	KanonPattern *pattern; /* [room_classes] */
 	KanonFlow *flows;      /* [room_flows] */
@@ -77,7 +55,6 @@ typedef struct Reader
 	uint32 nclasses, nnumbers;
 	Size nflows, room_classes, room_flows, room_numbers;
 	int64 nlines; /* of flows of the release before */
-	bool grown;   /* it cannot be read as persons are counted since tonight */
 
 	/* which rows are there still */
 	Size *first; /* [ntypes + 1] flows of a type */
@@ -108,7 +85,7 @@ has_column(TupleDesc before, Form_pg_attribute column)
  * table cannot be read, or NULL.
  */
 static const char *
-find_columns(Reader *reader, const Gate *gate)
+find_columns(const Gate *gate)
 {
 	Relation rel = try_relation_open(gate->relid, AccessShareLock);
 	const char *why = NULL;
@@ -119,17 +96,8 @@ find_columns(Reader *reader, const Gate *gate)
 		why = "Its private table of row types is no table any more.";
 	for (int i = 0; i < gate->desc->natts && why == NULL; i++)
 		if (!has_column(RelationGetDescr(rel), TupleDescAttr(gate->desc, i)))
-		{
-			const char *name = NameStr(TupleDescAttr(gate->desc, i)->attname);
-			const char *key = reader->run->request->series.key;
-
-			reader->grown =
-				key != NULL && strcmp(name, key) == 0 && get_attnum(gate->relid, key) == InvalidAttrNumber;
-			why = reader->grown
-					  ? "Persons are counted from this release on, and rows were before."
-					  : psprintf("Its row types do not have column \"%s\", or have it with another type.",
-								 name);
-		}
+			why = psprintf("Its row types do not have column \"%s\", or have it with another type.",
+						   NameStr(TupleDescAttr(gate->desc, i)->attname));
 	relation_close(rel, NoLock);
 	return why;
 }
@@ -148,16 +116,17 @@ receive_flow(void *arg, TupleTableSlot *slot)
 {
 	Reader *reader = arg;
 	Border *border = reader->run->border;
-	const Source *source = reader->run->source;
+	const Source *source = reader->types->source;
 	int beside = source->ngrouped;
 	uint32 type = type_index_find(reader->index, slot->tts_values, slot->tts_isnull);
-	int32 class_ = number_at(slot, beside + CLASS, KANON_MAX_TYPES);
-	int32 number = number_at(slot, beside + NUMBER, KANON_MAX_TYPES);
-	char *pattern =
-		slot->tts_isnull[beside + PATTERN] ? NULL : TextDatumGetCString(slot->tts_values[beside + PATTERN]);
+	int32 class_ = number_at(slot, beside + STABLE_CLASS, KANON_MAX_TYPES);
+	int32 number = number_at(slot, beside + STABLE_NUMBER, KANON_MAX_TYPES);
+	char *pattern = slot->tts_isnull[beside + STABLE_PATTERN]
+						? NULL
+						: TextDatumGetCString(slot->tts_values[beside + STABLE_PATTERN]);
 
-	if (class_ < 0 || pattern == NULL || strlen(pattern) != source->nqis || slot->tts_isnull[beside + ROWS] ||
-		DatumGetInt64(slot->tts_values[beside + ROWS]) <= 0)
+	if (class_ < 0 || pattern == NULL || strlen(pattern) != source->nqis ||
+		slot->tts_isnull[beside + STABLE_ROWS] || DatumGetInt64(slot->tts_values[beside + STABLE_ROWS]) <= 0)
 		return true;
 	reader->nlines++;
 	if (type == DICTIONARY_NONE)
@@ -172,7 +141,7 @@ receive_flow(void *arg, TupleTableSlot *slot)
 	reader->flows =
 		border_grow(border, reader->flows, &reader->room_flows, reader->nflows + 1, sizeof(KanonFlow));
 	reader->flows[reader->nflows++] =
-		(KanonFlow){type, (uint32) class_, DatumGetInt64(slot->tts_values[beside + ROWS])};
+		(KanonFlow){type, (uint32) class_, DatumGetInt64(slot->tts_values[beside + STABLE_ROWS])};
 	if (number < 0)
 		return true;
 	reader->type =
@@ -207,13 +176,13 @@ read_rows(Reader *reader, const char *name, Oid relid)
 {
 	Gate *gate = gate_create(name, relid, 4);
 
-	gate_computed(gate, CLASS_COLUMN, INT4OID);
-	gate_computed(gate, NUMBER_COLUMN, INT4OID);
-	gate_computed(gate, ROW_COLUMN, INT8OID);
-	gate_computed(gate, KEY_COLUMN, INT8OID);
+	gate_computed(gate, STABLE_CLASS_COLUMN, INT4OID);
+	gate_computed(gate, STABLE_NUMBER_COLUMN, INT4OID);
+	gate_computed(gate, STABLE_ROW_COLUMN, INT8OID);
+	gate_computed(gate, STABLE_KEY_COLUMN, INT8OID);
 	gate_select(gate,
-				psprintf("SELECT " CLASS_COLUMN ", " NUMBER_COLUMN ", " ROW_COLUMN ", " KEY_COLUMN
-						 " FROM %s WHERE " ROWS_COLUMN " IS NULL",
+				psprintf("SELECT " STABLE_CLASS_COLUMN ", " STABLE_NUMBER_COLUMN ", " STABLE_ROW_COLUMN
+						 ", " STABLE_KEY_COLUMN " FROM %s WHERE " STABLE_ROWS_COLUMN " IS NULL",
 						 name),
 				true, receive_before, reader);
 }
@@ -240,7 +209,7 @@ order_flows(Reader *reader)
 static void
 number_flows(Reader *reader)
 {
-	uint32 ntypes = reader->run->types->ntypes;
+	uint32 ntypes = reader->types->ntypes;
 	Size f = 0;
 
 	reader->first = border_palloc(reader->run->border, sizeof(Size) * ((Size) ntypes + 1));
@@ -252,6 +221,53 @@ number_flows(Reader *reader)
 	}
 }
 
+/* Tonight persons are counted, and rows were before: the key did not tell row types apart. */
+static bool
+counts_persons_since(const Run *run)
+{
+	const Source *source = run->source;
+	const char *key = run->request->series.key;
+
+	return key != NULL && strcmp(source->qis[source->ngrouped - 1].name, key) == 0 &&
+		   get_attnum(run->request->series.previous, key) == InvalidAttrNumber;
+}
+
+/*
+ * A type of the release before has become one for each person.  Each is where all of it was, or where its rows are met.  False:
+ * it was in several classes, and nobody knows whose rows were where.
+ */
+static bool
+tell_persons_apart(Reader *reader)
+{
+	Run *run = reader->run;
+	const bool *known = reader->known;
+	const KanonFlow *flows = reader->flows;
+	uint32 ntypes = run->types->ntypes;
+
+	reader->flows = NULL;
+	reader->nflows = reader->room_flows = 0;
+	reader->known = border_palloc(run->border, sizeof(bool) * Max(ntypes, 1));
+	for (uint32 type = 0; type < ntypes; type++)
+	{
+		uint32 was = reader->was[type];
+		Size n = reader->first[was + 1] - reader->first[was];
+
+		reader->known[type] = known[was];
+		if (n > 1 && !known[was])
+			return false;
+		reader->flows = border_grow(run->border, reader->flows, &reader->room_flows, reader->nflows + n,
+									sizeof(KanonFlow));
+		for (Size f = reader->first[was]; f < reader->first[was + 1]; f++)
+			reader->flows[reader->nflows++] =
+				(KanonFlow){type, flows[f].class_, known[was] ? 0 : run->types->rows[type]};
+	}
+	run->company->was = reader->was;
+	reader->types = run->types;
+	reader->index = type_index_create(run->types, run->border);
+	number_flows(reader);
+	return true;
+}
+
 /* Why the release before cannot be read, or NULL. */
 static const char *
 read_before(Run *run, Reader *reader)
@@ -259,17 +275,25 @@ read_before(Run *run, Reader *reader)
 	const Request *request = run->request;
 	const char *why;
 	Gate *gate;
+	int ngrouped;
 
 	if (!OidIsValid(request->series.previous) || relation_name(request->series.previous) == NULL)
 		return "It has no private table of row types, as with stable => false.";
-	gate = flows_gate(run->source, request->series.previous);
-	if ((why = find_columns(reader, gate)) != NULL)
+	if (run->company != NULL && counts_persons_since(run))
+	{
+		reader->was = border_palloc(run->border, sizeof(uint32) * Max(run->types->ntypes, 1));
+		reader->types = rowtypes_without_last(run->types, reader->was, run->border);
+	}
+	ngrouped = reader->types->source->ngrouped;
+	gate = flows_gate(run->source, ngrouped, request->series.previous);
+	if ((why = find_columns(gate)) != NULL)
 		return why;
-	reader->index = type_index_create(run->types, run->border);
+	reader->index = type_index_create(reader->types, run->border);
 	gate_select(gate,
-				psprintf("SELECT %s, " CLASS_COLUMN ", " PATTERN_COLUMN ", " ROWS_COLUMN ", " NUMBER_COLUMN
-						 ", " ROW_COLUMN ", " KEY_COLUMN " FROM %s WHERE " ROWS_COLUMN " IS NOT NULL",
-						 column_list(run->source->qis, run->source->ngrouped), gate->name),
+				psprintf("SELECT %s, " STABLE_CLASS_COLUMN ", " STABLE_PATTERN_COLUMN ", " STABLE_ROWS_COLUMN
+						 ", " STABLE_NUMBER_COLUMN ", " STABLE_ROW_COLUMN ", " STABLE_KEY_COLUMN
+						 " FROM %s WHERE " STABLE_ROWS_COLUMN " IS NOT NULL",
+						 column_list(run->source->qis, ngrouped), gate->name),
 				true, receive_flow, reader);
 	if (reader->nlines == 0 && request->series.rows_before > 0)
 		return "Its private table of row types has no line that fits the quasi-identifiers.";
@@ -277,22 +301,22 @@ read_before(Run *run, Reader *reader)
 		return NULL;
 	order_flows(reader);
 	number_flows(reader);
-	reader->known = border_palloc(run->border, sizeof(bool) * run->types->ntypes);
-	memset(reader->known, 0, sizeof(bool) * run->types->ntypes);
+	reader->known = border_palloc(run->border, sizeof(bool) * reader->types->ntypes);
+	memset(reader->known, 0, sizeof(bool) * reader->types->ntypes);
 	if (run->company != NULL)
 		read_rows(reader, gate->name, gate->relid);
+	if (reader->was != NULL && !tell_persons_apart(reader))
+		return "Its private table does not tell whose rows were in which class.";
 	return NULL;
 }
 
 /* Unchanged rows are separated: that is told; and refused where histories hang on it. */
 static void
-begin_anew(Run *run, const char *why, bool grown)
+begin_anew(Run *run, const char *why)
 {
 	const Request *request = run->request;
-	bool guarded = request->series.histories != NULL && OidIsValid(request->series.histories->before);
 
-	/* (persons may have several rows since tonight, without any alteration; histories are verified all the same) */
-	if (guarded && !grown)
+	if (request->series.histories != NULL && OidIsValid(request->series.histories->before))
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -301,11 +325,9 @@ begin_anew(Run *run, const char *why, bool grown)
 			 errhint(
 				 "Undo what was altered. Or begin new histories: kanon_alter_publication with "
 				 "protect_successive => false, a refresh, and true again. Then readers who keep releases can tell who moved.")));
-	ereport(NOTICE,
-			(errmsg("unchanged rows of publication %s are separated", request->publication),
-			 errdetail("The next release cannot go on from the one before. %s", why),
-			 grown ? errhint("From this release on they stay together again.")
-				   : errhint("Readers who keep releases can tell who moved. Undo what was altered before "
+	ereport(NOTICE, (errmsg("unchanged rows of publication %s are separated", request->publication),
+					 errdetail("The next release cannot go on from the one before. %s", why),
+					 errhint("Readers who keep releases can tell who moved. Undo what was altered before "
 							 "the next refresh, and rows stay together.")));
 	run->anew = why;
 }
@@ -313,9 +335,9 @@ begin_anew(Run *run, const char *why, bool grown)
 /* ---- which rows are there still ---- */
 
 static void
-count_met(Reader *reader, const RowBefore *before)
+count_met(Reader *reader, uint32 type, const RowBefore *before)
 {
-	for (Size f = reader->first[before->type]; f < reader->first[before->type + 1]; f++)
+	for (Size f = reader->first[type]; f < reader->first[type + 1]; f++)
 		if (reader->flows[f].class_ == before->class_)
 			reader->met[f]++;
 }
@@ -336,7 +358,7 @@ receive_row(void *arg, TupleTableSlot *slot)
 						slot->tts_values + ngrouped, slot->tts_isnull + ngrouped);
 	before = company_meet_row(run->company, type, &mark);
 	if (before != NULL)
-		count_met(reader, before);
+		count_met(reader, type, before);
 	else if (run->company->keyed)
 	{
 		reader->changed = border_grow(run->border, reader->changed, &reader->room_changed,
@@ -401,7 +423,7 @@ meet_rows(Run *run, Reader *reader)
 			company_meet_key(run->company, reader->changed[i].type, &reader->changed[i].mark);
 
 		if (before != NULL)
-			count_met(reader, before);
+			count_met(reader, reader->changed[i].type, before);
 	}
 	border_pfree(run->border, reader->changed);
 	fill_places(reader);
@@ -509,7 +531,7 @@ KanonStatus
 stable_solve(Run *run)
 {
 	const Request *request = run->request;
-	Reader reader = {.run = run};
+	Reader reader = {.run = run, .types = run->types};
 	KanonStatus status;
 
 	if (needs_company(run))
@@ -523,7 +545,7 @@ stable_solve(Run *run)
 		const char *why = read_before(run, &reader);
 
 		if (why != NULL)
-			begin_anew(run, why, reader.grown);
+			begin_anew(run, why);
 		run->near = why == NULL && reader.nflows > 0;
 	}
 	status = run->near                    ? solve_near(run, &reader)
@@ -535,103 +557,4 @@ stable_solve(Run *run)
 		border_pfree(run->border, reader.flows);
 	}
 	return status;
-}
-
-/* ---- what the next release starts from ---- */
-
-static Oid
-create_table(const Source *source, const char *types)
-{
-	char *columns = column_list(source->qis, source->ngrouped);
-
-	run_utility(psprintf("CREATE TABLE %s AS SELECT %s, 0 AS " CLASS_COLUMN
-						 ", ''::pg_catalog.text AS " PATTERN_COLUMN ", 0::pg_catalog.int8 AS " ROWS_COLUMN
-						 ", 0 AS " NUMBER_COLUMN ", 0::pg_catalog.int8 AS " ROW_COLUMN
-						 ", 0::pg_catalog.int8 AS " KEY_COLUMN " FROM %s WITH NO DATA",
-						 types, columns, source->name));
-	run_utility(psprintf(
-		"COMMENT ON TABLE %s IS 'which row type is in which class of a kanon release; never to be published'",
-		types));
-	return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(types))), NoLock,
-							false);
-}
-
-/* A line of which nothing is there yet.  Classes that readers cannot tell apart are one. */
-static TupleTableSlot *
-new_line(const Run *run, uint32 class_, uint32 type)
-{
-	TupleTableSlot *slot = bulk_slot(run->state);
-	int beside = run->source->ngrouped;
-
-	memset(slot->tts_isnull, true, sizeof(bool) * (beside + EXTRA_COLUMNS));
-	slot->tts_values[beside + CLASS] =
-		Int32GetDatum((int32) (run->alike != NULL ? run->alike[class_] : class_));
-	slot->tts_values[beside + NUMBER] = Int32GetDatum((int32) type);
-	slot->tts_isnull[beside + CLASS] = slot->tts_isnull[beside + NUMBER] = false;
-	return slot;
-}
-
-static void
-note_row(void *arg, uint32 type, uint32 class_, const RowMark *mark)
-{
-	Run *run = arg;
-	int beside = run->source->ngrouped;
-	TupleTableSlot *slot = new_line(run, class_, type);
-
-	slot->tts_values[beside + ROW] = Int64GetDatum((int64) mark->row);
-	slot->tts_values[beside + KEY] = Int64GetDatum((int64) mark->key);
-	slot->tts_isnull[beside + ROW] = slot->tts_isnull[beside + KEY] = false;
-	bulk_put(run->state);
-}
-
-void
-stable_begin(Run *run)
-{
-	const Source *source = run->source;
-	const KanonRelease *release = &run->release;
-	int beside = source->ngrouped;
-	Oid relid;
-
-	relid = create_table(source, run->request->series.types);
-	keep_uncounted(relid);
-	run->state_table = table_open(relid, RowExclusiveLock);
-	run->state = bulk_begin(run->state_table);
-	run->alike =
-		shown_class_alike(shown_class_create(run->target, source, &run->problem, release), run->border);
-	for (size_t f = 0; f < release->nflows; f++)
-	{
-		const KanonFlow *flow = &release->flows[f];
-		TupleTableSlot *slot;
-
-		if (flow->class_ == KANON_DROPPED)
-			continue;
-		slot = new_line(run, flow->class_, flow->type);
-		for (int c = 0; c < source->ngrouped; c++)
-			slot->tts_values[c] = dictionary_value(
-				source->qis[c].dictionary, run->types->grouped[c].code[flow->type], &slot->tts_isnull[c]);
-		slot->tts_values[beside + PATTERN] =
-			CStringGetTextDatum(pattern_text(release->classes[flow->class_].pattern, &source->levels));
-		slot->tts_values[beside + ROWS] = Int64GetDatum(flow->rows);
-		slot->tts_isnull[beside + PATTERN] = slot->tts_isnull[beside + ROWS] = false;
-		bulk_put(run->state);
-	}
-	if (run->company != NULL)
-	{
-		run->company->note = note_row;
-		run->company->arg = run;
-	}
-}
-
-void
-stable_end(Run *run)
-{
-	(void) bulk_end(run->state);
-	table_close(run->state_table, NoLock);
-	if (run->alike != NULL)
-		border_pfree(run->border, run->alike);
-	run->alike = NULL;
-	CommandCounterIncrement();
-	if (FAULT(types_changed))
-		run_utility(psprintf("ALTER TABLE %s ALTER COLUMN %s TYPE pg_catalog.text",
-							 run->request->series.types, run->source->qis[0].quoted));
 }

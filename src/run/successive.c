@@ -133,7 +133,7 @@ counted_before(const Source *source, const Request *request)
 
 /* Some have several rows: what that asks of the request. */
 static void
-check_several_rows(const Request *request, bool counted)
+check_several_rows(const Request *request)
 {
 	if (privacy_asks_population(request->privacy))
 		ereport(
@@ -143,13 +143,6 @@ check_several_rows(const Request *request, bool counted)
 					request->series.key),
 			 errdetail("A person in several classes can be found in any of them."),
 			 errhint("Publish a view with one row per person, or say {\"count_rows\": true} in options.")));
-	if (!counted && OidIsValid(request->series.previous) && request->series.histories == NULL)
-		ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
-						errmsg("persons of the key \"%s\" have several rows, and had one each before",
-							   request->series.key),
-						errdetail("Classes that count persons would not keep unchanged rows together."),
-						errhint("{\"count_rows\": true} in options counts rows. kanon_alter_publication "
-								"with stable => false counts persons from the next refresh on.")));
 	ereport(
 		NOTICE,
 		(errmsg("k counts persons by the key \"%s\", of whom some have several rows", request->series.key),
@@ -175,7 +168,7 @@ successive_count_persons(Run *run)
 	if (!counted && !several)
 		return;
 	if (several)
-		check_several_rows(request, counted);
+		check_several_rows(request);
 	/* the request outlives the run's queries, and what the model keeps of it, too */
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(run));
 	request->privacy = privacy_of_persons(request->privacy, run->source, request->series.key);

@@ -62,6 +62,30 @@ extern void stable_refuse_populations(const Request *request);
 /* Solves: near the release before, when the request has one of which rows are still there. */
 extern KanonStatus stable_solve(Run *run);
 
+/* ---- stable_keep.c: what the next release starts from ---- */
+
+/*
+ * Beside the columns that tell row types apart.  A line of a flow has no marks; one of a row has neither values
+ * nor a pattern and number of rows.
+ */
+#define STABLE_CLASS_COLUMN "kanon_class"
+#define STABLE_PATTERN_COLUMN "kanon_pattern"
+#define STABLE_ROWS_COLUMN "kanon_rows"
+#define STABLE_NUMBER_COLUMN "kanon_number"
+#define STABLE_ROW_COLUMN "kanon_row"
+#define STABLE_KEY_COLUMN "kanon_key"
+
+enum
+{
+	STABLE_CLASS,
+	STABLE_PATTERN,
+	STABLE_ROWS,
+	STABLE_NUMBER,
+	STABLE_ROW,
+	STABLE_KEY,
+	STABLE_COLUMNS
+};
+
 /* Makes the table that the next release starts from, which is whole when the target is written. */
 extern void stable_begin(Run *run);
 extern void stable_end(Run *run);

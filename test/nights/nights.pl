@@ -202,6 +202,8 @@ sub look
 	for my $class (keys %size)
 	{
 		my $blank = $class =~ /^\((,)*([*-]*)\)$/ && ($case->{options}{residual} // '') eq 'suppress';
+		my %persons = map { $case->{person}{$_} => 1 } grep { $seen{$_} eq $class } keys %seen;
+		complain($case, 'a class of ' . keys(%persons) . ' persons') if keys %persons < $case->{k} && !$blank && ($case->{rule} // '') !~ /k_map/;
 		complain($case, "a class of $size{$class} rows") if $size{$class} < $case->{k} && !$blank && ($case->{rule} // '') !~ /k_map/;
 	}
 	$case->{ill} = \%ill;
@@ -430,7 +432,9 @@ sub rare_options
 		@$case{qw(key protect rule known)} = (undef, undef, undef, $options->{known_columns});
 		$case->{used} = [ sort @{ $case->{qis} }, @{ $options->{keep} } ];
 	}
-	elsif (($case->{key} // '') ne 'num' && chance(0.2))
+	# (each person has one row at first)
+	$case->{single} = ($case->{key} // '') eq 'who' && chance(0.4);
+	if (!$case->{known} && ($case->{key} // '') ne 'num' && chance(0.2))
 	{
 		push @{ $options->{$_} }, 'num' for qw(keep allow_identifying);
 		$options->{mask} = { num => { noise => 50, by => 'id' } };
@@ -453,14 +457,17 @@ sub run_case
 	$db->run('CREATE TABLE src (id int, num int, who int, a int, b text, c int, ill text, aside int)');
 	$db->run('DROP TABLE IF EXISTS pop');
 	$db->run("CREATE TABLE pop AS SELECT a, b, c FROM generate_series(1, 4) a, unnest('{xx,xy,yx,yy}'::text[]) b, generate_series(0, " . ($case->{wide} ? 79 : 2) . ") c, generate_series(1, 12)");
+	my $many = $case->{many};
+	$case->{many} = 0 if $case->{single};
 	add($case, map { new_row($case) } 1 .. 20 + below(50));
+	$case->{many} = $many;
 	my $options = $db->quote($json->encode($case->{options})) . '::jsonb' . ($case->{rule} ? " || jsonb_build_object('privacy', jsonb_build_array($case->{rule}))" : '');
 	my ($state) = $db->try("SELECT kanon_create_publication('pub', 'src', '{" . join(',', @{ $case->{qis} }) . "}', $case->{k}, options => $options, model => '$case->{model}'"
 		  . ($case->{key} ? ", key => '$case->{key}'" : '') . ($case->{protect} ? ', protect_successive => true' : '') . ', keep_releases => 2)');
 	$told{"$case->{model} $case->{options}{method}: created $state"}++ if $state ne '00000';
 	complain($case, "creation: $state") if $state =~ /^XX/;
 	return if $state ne '00000';
-	$done{"$case->{model} $case->{options}{method}" . ($case->{known} ? ' known_columns' : $case->{noisy} ? ' noise' : '')}++;
+	$done{"$case->{model} $case->{options}{method}" . ($case->{known} ? ' known_columns' : $case->{noisy} ? ' noise' : '') . ($case->{single} ? ' second rows' : '')}++;
 	my ($seen, $then, $release) = (look($case), { %{ $case->{rows} } }, 1);
 	judge($case, $seen, {}, $then);
 	my ($changed, $held) = (0, $db->rows("SELECT coalesce(held_persons, 0) AS n FROM kanon_releases WHERE publication LIKE '%.pub' AND release = 1")->[0]{n});

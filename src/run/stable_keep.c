@@ -1,0 +1,116 @@
+/*
+ * stable_keep.c: the private table that the next release of a publication starts from.
+ *
+ * With a release, its flows are written there: what a row type is, its class, the class's pattern and how many rows;
+ * and which rows of a type are in which of its classes (company.c), as far as they could go elsewhere than others of it.
+ */
+#include "compat.h"
+#include "run/successive.h"
+#include "core/util/fault.h"
+#include "host/catalog.h"
+#include "rows/dictionary.h"
+#include "rows/cell_values.h"
+#include "rows/target.h"
+
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "utils/builtins.h"
+#include "utils/varlena.h"
+
+static Oid
+create_table(const Source *source, const char *types)
+{
+	char *columns = column_list(source->qis, source->ngrouped);
+
+	run_utility(psprintf("CREATE TABLE %s AS SELECT %s, 0 AS " STABLE_CLASS_COLUMN
+						 ", ''::pg_catalog.text AS " STABLE_PATTERN_COLUMN
+						 ", 0::pg_catalog.int8 AS " STABLE_ROWS_COLUMN ", 0 AS " STABLE_NUMBER_COLUMN
+						 ", 0::pg_catalog.int8 AS " STABLE_ROW_COLUMN
+						 ", 0::pg_catalog.int8 AS " STABLE_KEY_COLUMN " FROM %s WITH NO DATA",
+						 types, columns, source->name));
+	run_utility(psprintf(
+		"COMMENT ON TABLE %s IS 'which row type is in which class of a kanon release; never to be published'",
+		types));
+	return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(types))), NoLock,
+							false);
+}
+
+/* A line of which nothing is there yet.  Classes that readers cannot tell apart are one. */
+static TupleTableSlot *
+new_line(const Run *run, uint32 class_, uint32 type)
+{
+	TupleTableSlot *slot = bulk_slot(run->state);
+	int beside = run->source->ngrouped;
+
+	memset(slot->tts_isnull, true, sizeof(bool) * (beside + STABLE_COLUMNS));
+	slot->tts_values[beside + STABLE_CLASS] =
+		Int32GetDatum((int32) (run->alike != NULL ? run->alike[class_] : class_));
+	slot->tts_values[beside + STABLE_NUMBER] = Int32GetDatum((int32) type);
+	slot->tts_isnull[beside + STABLE_CLASS] = slot->tts_isnull[beside + STABLE_NUMBER] = false;
+	return slot;
+}
+
+static void
+note_row(void *arg, uint32 type, uint32 class_, const RowMark *mark)
+{
+	Run *run = arg;
+	int beside = run->source->ngrouped;
+	TupleTableSlot *slot = new_line(run, class_, type);
+
+	slot->tts_values[beside + STABLE_ROW] = Int64GetDatum((int64) mark->row);
+	slot->tts_values[beside + STABLE_KEY] = Int64GetDatum((int64) mark->key);
+	slot->tts_isnull[beside + STABLE_ROW] = slot->tts_isnull[beside + STABLE_KEY] = false;
+	bulk_put(run->state);
+}
+
+void
+stable_begin(Run *run)
+{
+	const Source *source = run->source;
+	const KanonRelease *release = &run->release;
+	int beside = source->ngrouped;
+	Oid relid;
+
+	relid = create_table(source, run->request->series.types);
+	keep_uncounted(relid);
+	run->state_table = table_open(relid, RowExclusiveLock);
+	run->state = bulk_begin(run->state_table);
+	run->alike =
+		shown_class_alike(shown_class_create(run->target, source, &run->problem, release), run->border);
+	for (size_t f = 0; f < release->nflows; f++)
+	{
+		const KanonFlow *flow = &release->flows[f];
+		TupleTableSlot *slot;
+
+		if (flow->class_ == KANON_DROPPED)
+			continue;
+		slot = new_line(run, flow->class_, flow->type);
+		for (int c = 0; c < source->ngrouped; c++)
+			slot->tts_values[c] = dictionary_value(
+				source->qis[c].dictionary, run->types->grouped[c].code[flow->type], &slot->tts_isnull[c]);
+		slot->tts_values[beside + STABLE_PATTERN] =
+			CStringGetTextDatum(pattern_text(release->classes[flow->class_].pattern, &source->levels));
+		slot->tts_values[beside + STABLE_ROWS] = Int64GetDatum(flow->rows);
+		slot->tts_isnull[beside + STABLE_PATTERN] = slot->tts_isnull[beside + STABLE_ROWS] = false;
+		bulk_put(run->state);
+	}
+	if (run->company != NULL)
+	{
+		run->company->note = note_row;
+		run->company->arg = run;
+	}
+}
+
+void
+stable_end(Run *run)
+{
+	(void) bulk_end(run->state);
+	table_close(run->state_table, NoLock);
+	if (run->alike != NULL)
+		border_pfree(run->border, run->alike);
+	run->alike = NULL;
+	CommandCounterIncrement();
+	if (FAULT(types_changed))
+		run_utility(psprintf("ALTER TABLE %s ALTER COLUMN %s TYPE pg_catalog.text",
+							 run->request->series.types, run->source->qis[0].quoted));
+}
