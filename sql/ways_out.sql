@@ -39,5 +39,20 @@ create table codes as select 10000 + 7 * i as zip, i as n, ('10.0.' || i % 250 |
 select from kanon_full_domain('codes', null, '{zip}', 5, hierarchies => '{"zip": {"prefix": [9]}}', suppression_limit => 1, dry_run => true);
 select count(*) > 0 as some from kanon_pattern_guided('codes', null, '{zip,n,ip}', 5, hierarchies => '{"zip": {"prefix": [6,5,3]}, "n": {"prefix": [1]}, "ip": {"prefix": [32,16]}}', dry_run => true);
 select kanon_hierarchy_prefix('codes', 'n', 'n_prefixes', '{1}');
+-- what a rule can have is told on the side on which it is kept, where three decimals are not all
+create table thirds as select i % 4 as a, 'v' || i % 3 as v from generate_series(1, 300) i;
+create table towns as select a from thirds, generate_series(1, 3);
+create function asks(rule jsonb, f text default 'kanon_pattern_guided') returns text language plpgsql as $$
+declare told text; hint text;
+begin
+    execute format('select count(*) from %s(''thirds'', null, ''{a}'', 5, keep => ''{v}'', dry_run => true, privacy => array[%L::jsonb])', f, rule);
+    return 'kept';
+exception when check_violation then
+    get stacked diagnostics told = pg_exception_detail, hint = pg_exception_hint;
+    return told || ' ' || hint;
+end $$;
+select asks(kanon_alpha('v', 0.3)), asks(kanon_alpha('v', 0.334));
+select asks(kanon_recursive_cl('v', 0.5, 2)), asks(kanon_recursive_cl('v', 0.501, 2));
+select asks(kanon_delta_presence('towns', 0, 0.3), 'kanon_full_domain'), asks(kanon_delta_presence('towns', 0.333, 0.334), 'kanon_full_domain');
 \set VERBOSITY terse
 DROP SCHEMA ways_test CASCADE;

@@ -395,7 +395,7 @@ say_remedy(const HierarchyLines *lines, HierarchyFaultKind kind)
 			"Write \"missing\": \"suppress\" beside it: such values are then shown as they are, or suppressed.");
 	if (kind == HIERARCHY_MISSING && lines->by_text)
 		return errhint(
-			"Its values are text and are compared with the column's as type %s writes them, each digit counts: cast them to that "
+			"Its values are text, and kanon compares them digit by digit with the column's, as type %s writes them: cast them to that "
 			"type in a view of the hierarchy. Or add the lines, or name it as {\"table\": \"%s\", \"missing\": \"suppress\"}; "
 			"kanon_check_hierarchy with with_values => true shows the values.",
 			format_type_with_typemod(lines->column->type, lines->column->typmod), lines->hierarchy->name);

@@ -528,7 +528,7 @@ check_key(const Linked *linked, const LinkedTable *from, const char *column, con
 	/* (of equal numerics the shortest text is hashed) */
 	if (getBaseType(type) != NUMERICOID && !equal_is_identical(getBaseType(type), collation))
 		raise_table(from, psprintf("has a key \"%s\" whose equal values may look different", column),
-					"Take a key of another type or collation, such as bigint, uuid or text.");
+					"Give both columns another type or collation: bigint, uuid and text will do.");
 }
 
 static void
@@ -635,8 +635,9 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 		if (table->referenced)
 			check_referenced(linked, i);
 		if (table->qis == NULL && table->role != LINKED_LOOKUP)
-			raise_table(table, "has no quasi_identifiers",
-						"Name the columns that somebody may know of a person.");
+			raise_table(
+				table, "has no quasi_identifiers",
+				"Name at least one column that somebody may know of a person, or leave the table out.");
 		if (table->role == LINKED_ALONE && table->parent != 0)
 			raise_table(
 				table, "is not linked, and does not refer to the subject itself",

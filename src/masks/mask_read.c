@@ -155,8 +155,8 @@ raise_group(const Mask *mask)
 					"\"noise\" or \"microaggregate\"",
 					mask->column->name),
 			 errhint("Columns of one group have one pseudonym for equal values: '{\"%s\": "
-					 "{\"pseudonym\": \"release\", \"group\": \"persons\"}}'. Noise and groups of rows are "
-					 "found of them together.",
+					 "{\"pseudonym\": \"release\", \"group\": \"persons\"}}'. kanon draws noise, and groups "
+					 "rows, for all columns of a group together.",
 					 mask->column->name)));
 }
 

@@ -159,7 +159,7 @@ masks_together_look(const Masks *masks, const Datum *values, const bool *nulls)
 		if (!whole && t->mask[0]->kind == MASK_MICROAGGREGATE)
 			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 							errmsg("columns that \"microaggregate\" masks together have NULL"),
-							errdetail("Column \"%s\" is one of them.", t->mask[0]->column->name),
+							errdetail("Column \"%s\" is of this group.", t->mask[0]->column->name),
 							errhint("Leave such rows out in a view of the source, or leave out \"group\".")));
 		if (!whole)
 			continue;

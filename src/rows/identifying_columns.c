@@ -486,7 +486,8 @@ kept_way_out(const SourceColumn *const *columns, int n, const char *sentence)
 	if (integers)
 		appendStringInfoString(&hint, " A whole number that is measured can be rounded: {\"round\": 100}.");
 	if (fractions)
-		appendStringInfoString(&hint, " A larger step, such as {\"round\": 100}, hides more of a number.");
+		appendStringInfoString(&hint,
+							   " Rounding a number more coarsely, {\"round\": 100}, hides more of it.");
 	if (times)
 		appendStringInfoString(&hint, " A date is coarsened as a quasi-identifier with a hierarchy.");
 	appendStringInfoString(&hint,

@@ -289,7 +289,10 @@ check_persons(const KanonPrivacyRule *rule, const KanonProblem *problem, const c
 			 errhint("Lower k: no class could ever have that many persons.")));
 }
 
-/* The figures of the whole table as one class: no release has a class that is better everywhere. */
+/*
+ * The figures of the whole table as one class: no release has a class that is
+ * better everywhere.  They are rounded to the side on which the rule can be kept.
+ */
 static void
 check_attainable(const PrivacyWords *words, const KanonPrivacyRule *rule, int core,
 				 const KanonProblem *problem, const char *column, bool leaves_out, bool *too_few,
@@ -307,15 +310,17 @@ check_attainable(const PrivacyWords *words, const KanonPrivacyRule *rule, int co
 	else if (problem->residual == KANON_RESIDUAL_DROP || kanon_privacy_person(problem->privacy) >= 0)
 		return;
 	else if (rule->kind == KANON_ENTROPY_L && table.entropy < rule->l)
-		attainable = psprintf("The entropy of the column is log %.3f.", table.entropy);
+		attainable =
+			psprintf("The entropy of the column is at least log %.3f.", floor(table.entropy * 1000) / 1000);
 	else if (rule->kind == KANON_RECURSIVE_CL && rule->l <= KANON_RECURSIVE_MOST &&
 			 !(table.recursive[(int) rule->l] < rule->c))
 		attainable = isinf(table.recursive[(int) rule->l])
 						 ? psprintf("The column has %u distinct values.", table.distinct)
 						 : psprintf("With l = %d, c must be above %.3f.", (int) rule->l,
-									table.recursive[(int) rule->l]);
+									ceil(table.recursive[(int) rule->l] * 1000) / 1000);
 	else if (rule->kind == KANON_ALPHA && rule->listed == NULL && table.alpha > rule->share)
-		attainable = psprintf("The most frequent value has a share of %.3f.", table.alpha);
+		attainable =
+			psprintf("The most frequent value has a share of at most %.3f.", ceil(table.alpha * 1000) / 1000);
 	if (attainable == NULL)
 		return;
 	if (too_few != NULL)

@@ -10,6 +10,8 @@
 #include "hierarchies/hierarchy.h"
 #include "run/privacy.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
 
@@ -298,7 +300,8 @@ check_population(const PrivacyWords *words, int p, const Source *name, const Row
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("no release of this table can fulfil the rule \"%s\"", privacy_sentence(words)),
 				 errdetail("The source is a share of %.3f of the population.", share),
-				 errhint("Choose a dmin of at most, and a dmax of at least, that share.")));
+				 errhint("Choose a dmin of at most %.3f and a dmax of at least %.3f.",
+						 floor(share * 1000) / 1000, ceil(share * 1000) / 1000)));
 }
 
 void
