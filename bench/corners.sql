@@ -55,6 +55,8 @@ CALL takes('20,000 rows x 64 columns, k = 5', :'call64', 10, 2);
 
 -- publications: what a dry run takes beside reading and solving, and a refresh where nothing changed beside one that makes a release
 CREATE TABLE published AS SELECT row_number() OVER () AS id, a.* FROM adult a, generate_series(1, 10) AS copy;
+ALTER TABLE published ADD PRIMARY KEY (id);
+ANALYZE published;
 \set few '{age,workclass,education,marital_status,race,sex,native_country}'
 SELECT FROM kanon_create_publication('corner', 'published', :'few', 5, '{"keep": ["occupation"]}');
 SELECT FROM kanon_create_publication('corner_key', 'published', :'few', 5, '{"keep": ["occupation"]}', key => 'id');

@@ -471,6 +471,25 @@ SELECT kanon_alter_publication('by_single', stable => true);
 SELECT status FROM kanon_refresh('by_single');
 SELECT count(*) FROM by_single WHERE city = 'rare';
 SELECT kanon_create_publication('by_rule', 'visits', '{city}', 5, jsonb_build_object('privacy', jsonb_build_array(kanon_subject('pid'))), key => 'pid');
+-- a rehearsal writes nothing (the next run has the next number), and looks at kept columns and keys all the same
+CREATE TABLE beds AS SELECT i AS pid, 'c' || i % 3 AS city, i % 4 AS dx, 'room ' || i AS at FROM generate_series(1, 400) i;
+SELECT kanon_create_publication('by_bed', 'beds', '{city}', 5, '{"keep": ["dx"]}', key => 'pid');
+SELECT max(run) AS run FROM kanon_usefulness \gset
+SELECT kanon_alter_publication('by_bed', k => 6, dry_run => true);
+SELECT kanon_alter_publication('by_bed', set_options => '{"keep": ["at"]}', dry_run => true);
+SELECT kanon_alter_publication('by_bed', k => 200, set_options => '{"max_gcp": 0.1}', dry_run => true);
+UPDATE beds SET dx = 9 WHERE pid = 1;
+SELECT status FROM kanon_refresh('by_bed');
+SELECT max(run) - :run AS runs FROM kanon_usefulness;
+UPDATE beds SET pid = 2 WHERE pid = 1;
+CREATE UNIQUE INDEX ON beds (pid) WHERE pid > 2;
+CREATE UNIQUE INDEX ON beds (pid, at);
+SELECT kanon_alter_publication('by_bed', k => 6, dry_run => true);
+UPDATE beds SET pid = NULL WHERE pid = 2;
+SELECT kanon_alter_publication('by_bed', k => 6, dry_run => true);
+UPDATE beds SET pid = length(at) - 5000 - dx WHERE pid IS NULL;
+CREATE UNIQUE INDEX ON beds (pid);
+SELECT kanon_alter_publication('by_bed', k => 6, dry_run => true);
 
 SET client_min_messages = warning;
 DROP SCHEMA pub_test, otherwhere, back_room CASCADE;

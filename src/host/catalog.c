@@ -14,8 +14,12 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_rewrite.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteSupport.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -286,4 +290,85 @@ equal_is_identical(Oid type, Oid collation)
 		get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype, BTEQUALIMAGE_PROC);
 	return OidIsValid(function) &&
 		   DatumGetBool(OidFunctionCall1Coll(function, collation, ObjectIdGetDatum(entry->btree_opintype)));
+}
+
+/* ---- views that show the rows of a relation ---- */
+
+const Query *
+plain_view(Oid view, int *from)
+{
+	HeapTuple rule =
+		SearchSysCache2(RULERELNAME, ObjectIdGetDatum(view), PointerGetDatum(ViewSelectRuleName));
+	bool isnull, some, joined;
+	Query *query;
+	char *action;
+	Node *entry;
+
+	if (!HeapTupleIsValid(rule))
+		return NULL;
+	action = TextDatumGetCString(SysCacheGetAttr(RULERELNAME, rule, Anum_pg_rewrite_ev_action, &isnull));
+	ReleaseSysCache(rule);
+	query = linitial_node(Query, castNode(List, stringToNode(action)));
+	entry = list_length(query->jointree->fromlist) == 1 ? linitial(query->jointree->fromlist) : NULL;
+	/* (sets of rows that are joined have no such entry) */
+	if (entry == NULL || !IsA(entry, RangeTblRef))
+		return NULL;
+	*from = ((RangeTblRef *) entry)->rtindex;
+	some = query->jointree->quals != NULL || query->limitCount != NULL || query->limitOffset != NULL ||
+		   query->sortClause != NIL || query->rowMarks != NIL || query->cteList != NIL;
+	joined = query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL ||
+			 query->havingQual != NULL || query->distinctClause != NIL || query->setOperations != NULL;
+	return some || joined || rt_fetch(*from, query->rtable)->tablesample != NULL ? NULL : query;
+}
+
+static bool
+has_policies(Oid relid)
+{
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	bool has = HeapTupleIsValid(tuple) && ((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return has;
+}
+
+/* One step; InvalidOid: what the view shows is worked out. */
+static Oid
+relation_shown(Oid view, AttrNumber *attnum)
+{
+	int from;
+	const Query *query = plain_view(view, &from);
+	const RangeTblEntry *entry = query != NULL ? rt_fetch(from, query->rtable) : NULL;
+	AttrNumber column = InvalidAttrNumber;
+	ListCell *lc;
+
+	/* (policies may call anything) */
+	if (entry == NULL || entry->rtekind != RTE_RELATION || has_policies(entry->relid))
+		return InvalidOid;
+	foreach (lc, query->targetList)
+	{
+		const TargetEntry *target = lfirst_node(TargetEntry, lc);
+		const Var *shown = IsA(target->expr, Var) ? (const Var *) target->expr : NULL;
+
+		if (shown == NULL || shown->varno != from || shown->varattno <= 0)
+			return InvalidOid;
+		if (target->resno == *attnum)
+			column = shown->varattno;
+	}
+	*attnum = column;
+	return entry->relid;
+}
+
+Oid
+relation_behind(Oid relid, AttrNumber *attnum)
+{
+	AttrNumber column = *attnum;
+	Oid shown;
+
+	while (get_rel_relkind(relid) == RELKIND_VIEW && OidIsValid(shown = relation_shown(relid, &column)))
+	{
+		relid = shown;
+		*attnum = column;
+	}
+	return relid;
 }

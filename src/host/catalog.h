@@ -61,6 +61,15 @@ extern Datum text_as_value(const char *text, Oid type, int32 typmod);
 /* Have equal values of a type equal bytes, so that they look the same?  As btree's deduplication asks. */
 extern bool equal_is_identical(Oid type, Oid collation);
 
+/* The query of a view that has all rows of one relation, whose place it tells; NULL: something else.  Without a lock. */
+extern const struct Query *plain_view(Oid view, int *from);
+
+/*
+ * The relation whose rows a view, or views of views, show as they are: itself, if it is none.  attnum: a column, which
+ * becomes that relation's; or InvalidAttrNumber.
+ */
+extern Oid relation_behind(Oid relid, AttrNumber *attnum);
+
 /* True if reading the one means reading the other (itself, views, partitions). */
 extern bool relation_reads(Oid reader, Oid relid);
 

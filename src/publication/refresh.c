@@ -233,6 +233,7 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 	}
 	request->series.like = before != NULL ? before->relation : InvalidOid;
 	request->series.definition = definition_text(publication);
+	request->series.rehearsed = !may_keep;
 	request->series.bounds = publication->bounds;
 	/* (who is held back may be let in, and ages) */
 	if (may_keep && publication->bounds != NULL && before != NULL && OidIsValid(before->relation) &&
@@ -300,6 +301,17 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 		return;
 	}
 	release->relation = run->target->relid;
+	if (run->unwritten)
+	{
+		before = release_current(releases);
+		release->row_count = run->types->nrows - run->release.dropped;
+		limits_check(run, release, before);
+		if (before != NULL && OidIsValid(before->persons) && publication->key != NULL)
+			check_keys(run->source->relid, publication->key, before->persons);
+		run_end(run);
+		counting_end(nest);
+		return;
+	}
 	release->cost = run->report.cost;
 	tell_anew(publication, release, run);
 	release->persons = request.series.persons != NULL ? relation_of(request.series.persons) : InvalidOid;

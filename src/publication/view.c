@@ -11,11 +11,8 @@
 #include "catalog/namespace.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_rewrite.h"
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
-#include "parser/parsetree.h"
-#include "rewrite/rewriteSupport.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -42,50 +39,18 @@ view_lock(const KanonPublication *publication)
 	check_view(publication);
 }
 
-/* The query of the view, NULL: it is none; without a lock on it. */
-static Query *
-query_of(Oid view)
-{
-	HeapTuple rule =
-		SearchSysCache2(RULERELNAME, ObjectIdGetDatum(view), PointerGetDatum(ViewSelectRuleName));
-	bool isnull;
-	char *action;
-
-	if (!HeapTupleIsValid(rule))
-		return NULL;
-	action = TextDatumGetCString(SysCacheGetAttr(RULERELNAME, rule, Anum_pg_rewrite_ev_action, &isnull));
-	ReleaseSysCache(rule);
-	return linitial_node(Query, castNode(List, stringToNode(action)));
-}
-
-/* All rows of the one relation that it selects from, as they are: the place of that among its relations; 0: something else. */
-static int
-plain_from(const Query *query)
-{
-	RangeTblRef *from = linitial_node(RangeTblRef, query->jointree->fromlist);
-	bool some = query->jointree->quals != NULL || query->limitCount != NULL || query->limitOffset != NULL ||
-				query->sortClause != NIL || query->rowMarks != NIL || query->cteList != NIL;
-	bool joined = query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL ||
-				  query->havingQual != NULL || query->distinctClause != NIL || query->setOperations != NULL;
-
-	return some || joined || rt_fetch(from->rtindex, query->rtable)->tablesample != NULL ? 0 : from->rtindex;
-}
-
 bool
 view_shows(Oid view, Oid release)
 {
-	Query *query = source_view_reads(view) == release ? query_of(view) : NULL;
+	int from;
+	const Query *query = source_view_reads(view) == release ? plain_view(view, &from) : NULL;
 	/* which worker has a row is no column of the view */
 	AttrNumber shard = OidIsValid(release) ? get_attnum(release, KANON_SHARD_COLUMN) : InvalidAttrNumber;
 	int natts = relation_natts(release) - (shard != InvalidAttrNumber);
-	int from;
 	ListCell *lc;
 
-	/* (sets of rows that are joined have no such entry) */
-	if (query == NULL || list_length(query->jointree->fromlist) != 1 ||
-		!IsA(linitial(query->jointree->fromlist), RangeTblRef) || list_length(query->targetList) != natts)
+	if (query == NULL || list_length(query->targetList) != natts)
 		return false;
-	from = plain_from(query);
 	foreach (lc, query->targetList)
 	{
 		const TargetEntry *entry = lfirst_node(TargetEntry, lc);

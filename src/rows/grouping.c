@@ -149,7 +149,9 @@ separate_partitions(const Source *source)
 bool
 source_is_stored(const Source *source)
 {
-	char kind = get_rel_relkind(source->relid);
+	AttrNumber none = InvalidAttrNumber;
+	Oid relid = relation_behind(source->relid, &none);
+	char kind = get_rel_relkind(relid);
 	ListCell *lc;
 
 	if (citus_reads(source->relid))
@@ -158,7 +160,7 @@ source_is_stored(const Source *source)
 		return true;
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
 		return false;
-	foreach (lc, find_all_inheritors(source->relid, AccessShareLock, NULL))
+	foreach (lc, find_all_inheritors(relid, AccessShareLock, NULL))
 		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
 			return false;
 	return true;

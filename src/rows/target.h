@@ -127,6 +127,14 @@ extern bool bulk_repeat(BulkWriter *writer);
 /* Rows written in all. */
 extern int64 bulk_end(BulkWriter *writer);
 
+/*
+ * ---- rehearsal.c: what would be told of kept columns of rows that wait, and nothing is written ----
+ *
+ * keyed: the last kept column says whom rows are about.
+ */
+extern void target_rehearse(const RowTypes *types, const KanonProblem *problem, const KanonRelease *release,
+							bool keyed, Border *border);
+
 /* ---- write.c: the release becomes rows ---- */
 
 /* The release's rows; returns how many were written. */

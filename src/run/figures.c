@@ -1,5 +1,5 @@
 /*
- * figures.c: the figures of a release that is not written.
+ * figures.c: the figures of a release, written or not.
  */
 #include "compat.h"
 #include "run/run.h"
@@ -58,4 +58,25 @@ figures_of(const KanonProblem *problem, const KanonRelease *release, const Kanon
 	told.class_avg = measures->class_avg;
 	told.class_max = measures->class_max;
 	return told;
+}
+
+/* A share of the source's cells; 0 when it has none. */
+double
+run_suppressed_share(const Run *run)
+{
+	double cells = (double) run->types->nrows * run->source->nqis;
+
+	return cells == 0
+			   ? 0
+			   : (run->measures.suppressed_cells + (double) run->release.dropped * run->source->nqis) / cells;
+}
+
+const KanonColumnMeasures *
+run_measure_columns(const Run *run)
+{
+	KanonColumnMeasures *columns = palloc0(sizeof(KanonColumnMeasures) * run->source->nqis);
+
+	border_check(run->border, kanon_measure_columns(&run->problem, &run->release, columns), "");
+	run_notice_empty(run, columns);
+	return columns;
 }

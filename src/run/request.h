@@ -199,6 +199,7 @@ typedef struct SeriesRequest
 		definition; /* as text: what else decides about the release; NULL: nobody asks whether anything has changed */
 	const bytea *seen; /* the digest of the release before, or NULL */
 	Jsonb *bounds;     /* of hierarchies, as releases before had them (run.h), or NULL */
+	bool rehearsed;    /* nobody will see it: only what would come is asked */
 } SeriesRequest;
 
 /* Options of kanon_pattern_guided and kanon_pattern_clustering. */

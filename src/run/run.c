@@ -283,17 +283,6 @@ forget(Run *run)
 
 /* ---- write, verify, record ---- */
 
-/* A share of the source's cells; 0 when it has none. */
-static double
-suppressed_share(const Run *run)
-{
-	double cells = (double) run->types->nrows * run->source->nqis;
-
-	return cells == 0
-			   ? 0
-			   : (run->measures.suppressed_cells + (double) run->release.dropped * run->source->nqis) / cells;
-}
-
 /* The published and recorded release is the one after persons are protected. */
 static void
 write_target(Run *run)
@@ -302,7 +291,7 @@ write_target(Run *run)
 
 	if (run->parted != NULL)
 	{
-		run->suppressed = suppressed_share(run);
+		run->suppressed = run_suppressed_share(run);
 		INSTR_TIME_SET_CURRENT(run->clock);
 		parted_write(run);
 		return;
@@ -312,7 +301,7 @@ write_target(Run *run)
 		stable_begin(run);
 	if (run->request->series.key != NULL)
 		successive_settle(run);
-	run->suppressed = suppressed_share(run);
+	run->suppressed = run_suppressed_share(run);
 	run->number = run_record_classes(run->schema, run->types, &run->problem, &run->release, run->diversity);
 	INSTR_TIME_SET_CURRENT(run->clock);
 	expected = run->types->nrows - run->release.dropped;
@@ -349,14 +338,11 @@ static void
 record_run(Run *run)
 {
 	RunRecord *record = &run->record;
-	KanonColumnMeasures *columns = palloc0(sizeof(KanonColumnMeasures) * run->source->nqis);
 	const Privacy *privacy =
 		run->request->linked.rules != NULL ? run->request->linked.rules : run->request->privacy;
 
 	record->patterns = kanon_mask_count(&run->problem, MOST_COUNTED);
-	border_check(run->border, kanon_measure_columns(&run->problem, &run->release, columns), "");
-	run_notice_empty(run, columns);
-	record->columns = columns;
+	record->columns = run_measure_columns(run);
 	record->sizes = run->parted != NULL ? &run->parted->sizes : NULL;
 	if (privacy != NULL)
 		record->options = DirectFunctionCall2(jsonb_concat, record->options, privacy_recorded(privacy));
@@ -617,7 +603,13 @@ run_request(Request *request)
 {
 	Run *run = request->series.histories != NULL ? solved_protected(request) : solved(request);
 
-	if (run->target != NULL && !run->unchanged)
+	if (run->unwritten)
+	{
+		successive_rehearse(run);
+		run->suppressed = run_suppressed_share(run);
+		(void) run_measure_columns(run);
+	}
+	else if (run->target != NULL && !run->unchanged)
 		put_target(run);
 	return run;
 }

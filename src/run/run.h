@@ -42,6 +42,10 @@ extern Figures figures_none(void);
 extern Figures figures_of(const KanonProblem *problem, const KanonRelease *release, const KanonReport *report,
 						  const KanonMeasures *measures);
 
+/* Shares of suppressed cells, those of rows that are left out among them; the same of each column, with a NOTICE of those that show nothing. */
+extern double run_suppressed_share(const Run *run);
+extern const KanonColumnMeasures *run_measure_columns(const Run *run);
+
 /*
  * ---- run.c: a request goes in, an outcome comes out: the five steps from a source to a
  * published target, and nobody else knows them.
@@ -99,6 +103,7 @@ struct Run
 	Jsonb *bounds;  /* of hierarchies, for the next release; or NULL */
 	bytea *digest;  /* of all that was read, when the request has a definition; or NULL */
 	bool unchanged; /* it is that of the release before: nothing was made */
+	bool unwritten; /* it was rehearsed, and its target stays empty */
 	bool none;      /* the source has fewer than k rows, or persons, and all of them are left out */
 
 	int64 number;                     /* of the run, once its classes are recorded */
@@ -111,7 +116,7 @@ struct Run
 
 /*
  * Reads, solves, measures, and unless the request has no target, writes, verifies
- * and records; nothing of that when the run is `unchanged`.  Until run_end the outcome stands, and SPI is connected.
+ * and records; nothing of that when the run is `unchanged` or `unwritten`.  Until run_end the outcome stands, and SPI is connected.
  */
 extern Run *run_request(Request *request);
 

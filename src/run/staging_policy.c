@@ -5,6 +5,7 @@
 #include "run/run.h"
 #include "run/successive.h"
 #include "distributed/citus.h"
+#include "masks/mask_apply.h"
 #include "host/settings.h"
 #include "rows/row_types.h"
 #include "distributed/distributed.h"
@@ -72,6 +73,36 @@ stage(Run *run, bool pack)
 				 citus_workers_have(extension), pack);
 }
 
+/* Are all kept columns to be published, whatever they tell? */
+static bool
+are_answered(const Source *source)
+{
+	for (int i = 0; i < source->nkept; i++)
+		if (!source->kept[i].answered || !source->kept[i].may_identify)
+			return false;
+	return true;
+}
+
+/*
+ * Does solving tell all that a rehearsal is to tell?  Masks can fail on a row as it is written; histories, and models
+ * with steps of their own, look at what they have written.  Kept columns are looked at in rows that wait.
+ */
+static bool
+stays_unwritten(Run *run)
+{
+	const Request *request = run->request;
+	Source *source = run->source;
+
+	if (!request->series.rehearsed || request->series.histories != NULL || request->model->steps != NULL ||
+		request->guided.partition_by != NULL || masks_any(source) ||
+		(request->series.key != NULL && run->problem.freeform != NULL) ||
+		(source->nkept > 0 && citus_reads(source->relid)))
+		return false;
+	source->once = !are_answered(source);
+	source->nwaiting = source->once ? source->nkept + (request->series.key != NULL) : 0;
+	return true;
+}
+
 /*
  * Where they will be read twice, or where the target is to be distributed as well; the other steps
  * read what they need and write here.
@@ -81,6 +112,9 @@ set_rows_aside(Run *run)
 {
 	Oid before = table_before(run);
 
+	run->unwritten = stays_unwritten(run);
+	if (run->unwritten)
+		return;
 	if (run->request->series.histories != NULL)
 	{
 		histories_stage(run);

@@ -22,6 +22,9 @@ extern void successive_count_persons(Run *run);
 /* The same, and nobody's history is that of too few; false: others are held back now, and what was made is gone. */
 extern bool successive_protect(Run *run);
 
+/* Tells of the rows and their key what is told while they are written. */
+extern void successive_rehearse(const Run *run);
+
 /* Before the target is written: notes who is in which class. */
 extern void successive_settle(Run *run);
 
