@@ -205,10 +205,15 @@ kanon_linked_leave_out(LinkedClass *class, uint32_t row)
 }
 
 double
+kanon_linked_left_out(const LinkedShape *shape)
+{
+	return LEFT_OUT * (shape->blank > 0 ? shape->blank : 1);
+}
+
+double
 kanon_linked_price(const LinkedClass *class, uint32_t row)
 {
-	double blank = class->shapes[class->rows[row].table].blank;
-	double price = LEFT_OUT * (blank > 0 ? blank : 1);
+	double price = kanon_linked_left_out(&class->shapes[class->rows[row].table]);
 
 	for (uint32_t r = row + 1; r < end_of_person(class, row); r++)
 		if (class->rows[r].above == row && !class->rows[r].gone)
@@ -299,6 +304,8 @@ solve_class(Work *work, uint32_t number)
 			take_person(work, work->members[i]);
 		status = class->linked->m == 0 ? kanon_linked_all(class) : kanon_linked_combinations(class);
 	}
+	if (status == KANON_OK && class->improved && class->linked->m > 0)
+		status = kanon_linked_improve(class, &work->scratch);
 	if (status == KANON_OK)
 		put_class(work);
 	kanon_release(&work->scratch, mark);
@@ -326,6 +333,7 @@ kanon_solve_linked(KanonLinked *linked, KanonReport *report)
 		status = sort_rows(&work);
 	if (status == KANON_OK)
 		status = sort_persons(&work);
+	class->improved = status == KANON_OK && work.start[linked->npersons] <= KANON_IMPROVED_ROWS;
 	for (uint32_t c = 0; c < linked->nclasses && status == KANON_OK; c++)
 	{
 		work.pace.share = (double) c / linked->nclasses;

@@ -19,6 +19,9 @@
  * everything (Nergiz, Clifton, Nergiz, "Multirelational k-Anonymity", 2009).
  */
 
+/* Releases of more rows are not improved once they keep the promise. */
+#define KANON_IMPROVED_ROWS 200000
+
 /* Tables beside the subject's, and rows of each table that somebody may know. */
 #define KANON_MAX_LINKED 16
 #define KANON_MAX_KNOWN_ROWS 4
@@ -106,6 +109,7 @@ typedef struct LinkedClass
 	LinkedShape *shapes; /* [ntables] */
 	int most_qis;
 
+	bool improved;   /* the release is small enough to look for what loses less */
 	uint32_t number; /* of the class, from 1 */
 	uint32_t npersons;
 	uint32_t *start; /* [npersons + 1] rows of each person */
@@ -134,11 +138,21 @@ extern void kanon_linked_merge(LinkedClass *class, uint32_t a, uint32_t b);
 /* Leaves out a row and all that hangs on it. */
 extern void kanon_linked_leave_out(LinkedClass *class, uint32_t row);
 
-/* The price of a row that is left out, with all that hangs on it. */
+/* The price of a row that is left out; and of one with all that hangs on it. */
+extern double kanon_linked_left_out(const LinkedShape *shape);
 extern double kanon_linked_price(const LinkedClass *class, uint32_t row);
 
 /* linked_combinations.c, linked_all.c: the class keeps the promise from now on. */
 extern KanonStatus kanon_linked_combinations(LinkedClass *class);
 extern KanonStatus kanon_linked_all(LinkedClass *class);
+
+/* linked_counter.c: does the class keep the promise as it is?  A counter that failed is ended, too. */
+typedef struct LinkedCounter LinkedCounter;
+extern KanonStatus kanon_linked_counter(LinkedClass *class, LinkedCounter *counter);
+extern KanonStatus kanon_linked_keeps(LinkedCounter *counter, bool *keeps);
+extern void kanon_linked_counter_end(LinkedCounter *counter);
+
+/* linked_improve.c: a class that keeps the promise loses less; its nodes are of the scratch then. */
+extern KanonStatus kanon_linked_improve(LinkedClass *class, KanonScratch *scratch);
 
 #endif

@@ -1,0 +1,432 @@
+/*
+ * linked_counter.c: how many persons of a class have each combination of a few rows.
+ *
+ * A combination is a set of rows of one person, at most m of each table, with the rows that
+ * they hang on; of these, if they are not known themselves, only that they are one row.
+ */
+#include "linked/linked_counter.h"
+#include "privacy/rules.h"
+#include "util/hash.h"
+#include "util/sort.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Combinations that are counted at once, at most. */
+#define MOST_VISITS (UINT64_C(1) << 31)
+
+typedef LinkedForm Form;
+typedef LinkedKnown Known;
+typedef LinkedCounter Counter;
+
+/* ---- forms ---- */
+
+static uint64_t
+hash_row(Counter *counter, uint32_t row, bool known)
+{
+	const LinkedRow *r = &counter->class->rows[row];
+	uint64_t node = known ? kanon_linked_node(counter->class, r->node) + 1 : 0;
+
+	if (row == counter->marked)
+		node |= UINT64_C(1) << 40;
+	return kanon_mix(kanon_mix(node << 8 | r->table) + counter->sum[row]);
+}
+
+/* Rows chosen, and those that they hang on: children come after their parents in the class. */
+static int
+with_parents(const Counter *counter, int n, uint32_t *rows, bool *known)
+{
+	int all = n;
+
+	for (int i = 0; i < n; i++)
+	{
+		rows[i] = counter->chosen[i];
+		known[i] = true;
+	}
+	for (int i = 0; i < all; i++)
+	{
+		uint32_t above = counter->class->rows[rows[i]].above;
+		int at = 0;
+
+		while (above != KANON_NO_ROW && at < all && rows[at] != above)
+			at++;
+		if (above != KANON_NO_ROW && at == all)
+		{
+			rows[all] = above;
+			known[all++] = false;
+		}
+	}
+	return all;
+}
+
+/* The same for rows of any person that look alike and hang together alike, in any order. */
+static uint64_t
+hash_form(Counter *counter, int n)
+{
+	uint32_t rows[LINKED_MOST_CHOSEN * KANON_MAX_LINKED];
+	bool known[LINKED_MOST_CHOSEN * KANON_MAX_LINKED];
+	int all = with_parents(counter, n, rows, known);
+	uint64_t total = 0;
+
+	for (int i = 0; i < all; i++)
+		counter->sum[rows[i]] = 0;
+	/* the last rows of the class first: nothing hangs on them that is still to come */
+	for (int left = all; left > 0; left--)
+	{
+		int last = 0;
+		uint32_t row;
+		uint32_t above;
+
+		for (int i = 1; i < left; i++)
+			if (rows[i] > rows[last])
+				last = i;
+		row = rows[last];
+		above = counter->class->rows[row].above;
+		if (above != KANON_NO_ROW)
+			counter->sum[above] += hash_row(counter, row, known[last]);
+		else
+			total += hash_row(counter, row, known[last]);
+		rows[last] = rows[left - 1];
+		known[last] = known[left - 1];
+	}
+	return kanon_mix(total);
+}
+
+static bool
+more_slots(Counter *counter)
+{
+	size_t n = counter->nslots == 0 ? 256 : counter->nslots * 4;
+	uint32_t *slots = kanon_take0(&counter->scratch, n, sizeof(uint32_t));
+
+	if (slots == NULL)
+		return false;
+	for (size_t f = 0; f < counter->nforms; f++)
+	{
+		size_t at = counter->forms[f].hash & (n - 1);
+
+		while (slots[at] != 0)
+			at = (at + 1) & (n - 1);
+		slots[at] = (uint32_t) f + 1;
+	}
+	kanon_drop(&counter->scratch, counter->slots);
+	counter->slots = slots;
+	counter->nslots = n;
+	return true;
+}
+
+static size_t
+slot_of(const Counter *counter, uint64_t hash)
+{
+	size_t at = hash & (counter->nslots - 1);
+
+	while (counter->slots[at] != 0 && counter->forms[counter->slots[at] - 1].hash != hash)
+		at = (at + 1) & (counter->nslots - 1);
+	return at;
+}
+
+static KanonStatus
+add_form(Counter *counter, uint64_t hash, int n)
+{
+	if (counter->nforms >= UINT32_MAX - 1)
+		return KANON_TOO_LARGE;
+	if (2 * (counter->nforms + 1) > counter->nslots && !more_slots(counter))
+		return KANON_NO_MEMORY;
+	if (!KANON_GROW(&counter->scratch, &counter->form_room, counter->nforms + 1,
+					KANON_ARRAY(counter->forms)) ||
+		!KANON_GROW(&counter->scratch, &counter->example_room, counter->nexamples + (size_t) n,
+					KANON_ARRAY(counter->examples)))
+		return KANON_NO_MEMORY;
+	memcpy(counter->examples + counter->nexamples, counter->chosen, sizeof(uint32_t) * (size_t) n);
+	counter->slots[slot_of(counter, hash)] = (uint32_t) counter->nforms + 1;
+	counter->forms[counter->nforms++] = (Form){.hash = hash,
+											   .persons = 1,
+											   .last = counter->person + 1,
+											   .lose = KANON_NO_ROW,
+											   .size = (uint32_t) n,
+											   .example = counter->nexamples};
+	counter->nexamples += (size_t) n;
+	return KANON_OK;
+}
+
+/* ---- every combination of a person ---- */
+
+/* One of the rows chosen that shows the node goes. */
+static void
+lose_row(Counter *counter, const Form *form, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (kanon_linked_node(counter->class, counter->class->rows[counter->chosen[i]].node) ==
+			kanon_linked_node(counter->class, form->lose))
+		{
+			kanon_linked_leave_out(counter->class, counter->chosen[i]);
+			return;
+		}
+}
+
+/* The rows chosen whose values have rules. */
+static void
+note_known(Counter *counter, uint32_t form, int n)
+{
+	for (int i = 0; i < n && counter->status == KANON_OK; i++)
+	{
+		counter->marked = counter->chosen[i];
+		if (counter->class->linked->tables[counter->class->rows[counter->marked].table].ruled == NULL)
+			continue;
+		if (!KANON_GROW(&counter->scratch, &counter->known_room, counter->nknown + 1,
+						KANON_ARRAY(counter->knowns)))
+			counter->status = KANON_NO_MEMORY;
+		else
+			counter->knowns[counter->nknown++] = (Known){hash_form(counter, n), form, counter->marked};
+	}
+	counter->marked = KANON_NO_ROW;
+}
+
+static void
+visit(Counter *counter, int n)
+{
+	uint64_t hash = hash_form(counter, n);
+	size_t at = counter->nslots == 0 ? 0 : slot_of(counter, hash);
+	Form *form =
+		counter->nslots == 0 || counter->slots[at] == 0 ? NULL : &counter->forms[counter->slots[at] - 1];
+
+	if (kanon_stop(counter->class->pace, (uint64_t) n * 8))
+		counter->status = KANON_CANCELLED;
+	else if (++counter->visits > counter->most)
+		counter->status = KANON_TOO_LARGE;
+	else if (counter->losing)
+	{
+		if (form != NULL && form->lose != KANON_NO_ROW)
+			lose_row(counter, form, n);
+	}
+	else if (form == NULL)
+		counter->status = add_form(counter, hash, n);
+	else if (form->last != counter->person + 1)
+	{
+		form->last = counter->person + 1;
+		form->persons++;
+	}
+	if (counter->ruled && !counter->losing && counter->status == KANON_OK)
+		note_known(counter, counter->slots[slot_of(counter, hash)] - 1, n);
+}
+
+static bool
+is_chosen_gone(const Counter *counter, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (counter->class->rows[counter->chosen[i]].gone)
+			return true;
+	return false;
+}
+
+static int
+compare_order(const void *a, const void *b, void *arg)
+{
+	const LinkedClass *class = ((Counter *) arg)->class;
+	const LinkedRow *left = &class->rows[*(const uint32_t *) a], *right = &class->rows[*(const uint32_t *) b];
+
+	if (left->table != right->table)
+		return left->table < right->table ? -1 : 1;
+	if (left->above != right->above)
+		return left->above < right->above ? -1 : 1;
+	return left->node < right->node ? -1 : left->node > right->node;
+}
+
+/* Rows that look alike, with no rows below them, need one set: each other set has the same form. */
+static bool
+is_like_before(const Counter *counter, uint32_t i)
+{
+	const LinkedRow *row = &counter->class->rows[counter->order[i]];
+	const LinkedRow *before = &counter->class->rows[counter->order[i - 1]];
+
+	/* (their values may differ) */
+	return counter->class->linked->tables[row->table].ruled == NULL && row->table == before->table &&
+		   row->above == before->above && row->node == before->node && !before->gone &&
+		   !counter->has_rows[counter->order[i]] && !counter->has_rows[counter->order[i - 1]];
+}
+
+static void
+order_rows(Counter *counter)
+{
+	LinkedClass *class = counter->class;
+	uint32_t *scratch = (uint32_t *) counter->sum;
+
+	for (uint32_t r = 0; r < class->nrows; r++)
+	{
+		counter->order[r] = r;
+		class->rows[r].node = kanon_linked_node(class, class->rows[r].node);
+		counter->has_rows[r] = false;
+	}
+	for (uint32_t r = 0; r < class->nrows; r++)
+		if (class->rows[r].above != KANON_NO_ROW && !class->rows[r].gone)
+			counter->has_rows[class->rows[r].above] = true;
+	for (uint32_t p = 0; p < class->npersons; p++)
+		kanon_sort(counter->order + class->start[p], scratch, class->start[p + 1] - class->start[p],
+				   sizeof(uint32_t), compare_order, counter);
+}
+
+/* n rows are chosen; further ones from `from` on, until there are `most`. */
+static void
+choose(Counter *counter, uint32_t from, int n, int most)
+{
+	LinkedClass *class = counter->class;
+
+	for (uint32_t i = from; i < class->start[counter->person + 1] && counter->status == KANON_OK; i++)
+	{
+		uint32_t r = counter->order[i];
+		int table = class->rows[r].table;
+
+		if (class->rows[r].gone || counter->known[table] == class->linked->m ||
+			(i > from && is_like_before(counter, i)))
+			continue;
+		counter->chosen[n] = r;
+		counter->known[table]++;
+		if (n + 1 == most)
+			visit(counter, n + 1);
+		else
+			choose(counter, i + 1, n + 1, most);
+		counter->known[table]--;
+		if (counter->losing && is_chosen_gone(counter, n))
+			return;
+	}
+}
+
+static KanonStatus
+count(Counter *counter, int size)
+{
+	counter->status = KANON_OK;
+	counter->visits = 0;
+	order_rows(counter);
+	for (counter->person = 0; counter->person < counter->class->npersons && counter->status == KANON_OK;
+		 counter->person++)
+		choose(counter, counter->class->start[counter->person], 0, size);
+	if (counter->status == KANON_TOO_LARGE)
+		snprintf(counter->class->report->detail, sizeof(counter->class->report->detail),
+				 "One class of persons has more than %llu combinations of %d rows.",
+				 (unsigned long long) counter->most, size);
+	return counter->status;
+}
+
+static void
+forget(Counter *counter)
+{
+	counter->nforms = counter->nexamples = counter->nknown = 0;
+	if (counter->nslots > 0)
+		memset(counter->slots, 0, sizeof(uint32_t) * counter->nslots);
+}
+
+/* ---- rules ---- */
+
+static int
+compare_knowns(const void *a, const void *b, void *arg)
+{
+	const Known *left = a, *right = b;
+
+	(void) arg;
+	if (left->hash != right->hash)
+		return left->hash < right->hash ? -1 : 1;
+	return left->row < right->row ? -1 : left->row > right->row;
+}
+
+/* May the values of these rows be all that one can be?  Each row is met once. */
+static bool
+keeps_rules(const Counter *counter, const Known *known, size_t n)
+{
+	const LinkedClass *class = counter->class;
+	const KanonLinkedTable *table = &class->linked->tables[class->rows[known[0].row].table];
+	size_t nrows = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || known[i].row != known[i - 1].row)
+			counter->types[nrows++] = table->type[class->rows[known[i].row].row];
+	return kanon_privacy_allows(table->ruled, counter->types, counter->ones, nrows, true, NULL);
+}
+
+/* Marks the combinations of which the values of a row break a rule. */
+static KanonStatus
+judge(Counter *counter)
+{
+	size_t mark = kanon_mark(&counter->scratch);
+	Known *scratch = kanon_take(&counter->scratch, counter->nknown, sizeof(Known));
+
+	if (kanon_taken(&counter->scratch) != KANON_OK)
+		return KANON_NO_MEMORY;
+	kanon_sort(counter->knowns, scratch, counter->nknown, sizeof(Known), compare_knowns, NULL);
+	for (size_t from = 0, to; from < counter->nknown; from = to)
+	{
+		for (to = from; to < counter->nknown && counter->knowns[to].hash == counter->knowns[from].hash;)
+			to++;
+		if (!keeps_rules(counter, counter->knowns + from, to - from))
+			counter->forms[counter->knowns[from].form].broken = true;
+		if (kanon_stop(counter->class->pace, to - from))
+			return KANON_CANCELLED;
+	}
+	kanon_release(&counter->scratch, mark);
+	for (int t = 0; t < counter->class->linked->ntables; t++)
+		if (counter->class->linked->tables[t].ruled != NULL &&
+			kanon_privacy_failed(counter->class->linked->tables[t].ruled->privacy))
+			return KANON_NO_MEMORY;
+	return KANON_OK;
+}
+
+/* ---- a counter ---- */
+
+KanonStatus
+kanon_linked_count(LinkedCounter *counter, int size)
+{
+	KanonStatus status;
+
+	if (counter->losing)
+		return count(counter, size);
+	forget(counter);
+	status = count(counter, size);
+	return status == KANON_OK && counter->ruled ? judge(counter) : status;
+}
+
+KanonStatus
+kanon_linked_counter(LinkedClass *class, LinkedCounter *counter)
+{
+	KanonScratch *scratch = &counter->scratch;
+	KanonStatus status;
+
+	*counter = (Counter){
+		.class = class, .scratch = {.env = class->linked->env}, .marked = KANON_NO_ROW, .most = MOST_VISITS};
+	counter->sum = kanon_take(scratch, class->nrows, sizeof(uint64_t));
+	counter->order = kanon_take(scratch, class->nrows, sizeof(uint32_t));
+	counter->has_rows = kanon_take(scratch, class->nrows, sizeof(bool));
+	for (int t = 0; t < class->linked->ntables; t++)
+		counter->ruled = counter->ruled || class->linked->tables[t].ruled != NULL;
+	if (counter->ruled)
+	{
+		counter->types = kanon_take(scratch, class->nrows, sizeof(uint32_t));
+		counter->ones = kanon_take(scratch, class->nrows, sizeof(int64_t));
+	}
+	status = kanon_taken(scratch);
+	for (uint32_t r = 0; r < class->nrows && counter->ruled && status == KANON_OK; r++)
+		counter->ones[r] = 1;
+	return status;
+}
+
+void
+kanon_linked_counter_end(LinkedCounter *counter)
+{
+	kanon_scratch_free(&counter->scratch);
+}
+
+KanonStatus
+kanon_linked_keeps(LinkedCounter *counter, bool *keeps)
+{
+	const KanonLinked *linked = counter->class->linked;
+	KanonStatus status = KANON_OK;
+
+	*keeps = true;
+	counter->losing = false;
+	for (int size = 1; size <= linked->m * linked->ntables && *keeps && status == KANON_OK; size++)
+	{
+		status = kanon_linked_count(counter, size);
+		if (status == KANON_OK && counter->nforms == 0)
+			break;
+		for (size_t f = 0; f < counter->nforms && *keeps; f++)
+			*keeps = !kanon_linked_is_rare(counter, &counter->forms[f]);
+	}
+	return status;
+}

@@ -1,0 +1,74 @@
+/*
+ * linked_counter.h: combinations of a few rows, counted.
+ */
+#ifndef KANON_LINKED_COUNTER_H
+#define KANON_LINKED_COUNTER_H
+
+#include "linked/linked.h"
+
+#define LINKED_MOST_CHOSEN (KANON_MAX_LINKED * KANON_MAX_KNOWN_ROWS)
+
+typedef struct LinkedForm
+{
+	uint64_t hash;
+	uint32_t persons;
+	uint32_t last; /* who had it last, from 1 */
+	uint32_t lose; /* a node of which a row has to go; KANON_NO_ROW: none */
+	uint32_t size;
+	size_t example; /* its rows, in `rows` */
+	bool broken;    /* values of one of its rows break a rule */
+} LinkedForm;
+
+/* One of the rows of a combination: rows of other persons that it may be have the same hash. */
+typedef struct LinkedKnown
+{
+	uint64_t hash;
+	uint32_t form;
+	uint32_t row; /* of the class */
+} LinkedKnown;
+
+struct LinkedCounter
+{
+	LinkedClass *class;
+	KanonScratch scratch;
+	size_t nforms;
+	size_t form_room;
+	LinkedForm *forms; /* as they were met */
+	size_t nslots;     /* a power of 2 */
+	uint32_t *slots;   /* form, from 1 */
+	size_t nexamples;
+	size_t example_room;
+	uint32_t *examples;
+
+	/* the person at hand */
+	uint32_t person;
+	uint32_t chosen[LINKED_MOST_CHOSEN];
+	int known[KANON_MAX_LINKED]; /* rows of each table among those */
+	uint32_t *order;             /* [nrows of the class] of each person, those that look alike side by side */
+	bool *has_rows;              /* [nrows] others hang on it */
+	uint64_t *sum;               /* [nrows of the class] of what hangs on a row, while a hash is made */
+	bool losing;                 /* on the second way: rows that have to go do so */
+	uint32_t *rare;              /* [nodes] rare combinations that have each */
+	bool ruled;                  /* a table has rules */
+	uint32_t marked;             /* the row whose values are looked at; or KANON_NO_ROW */
+	size_t nknown;
+	size_t known_room;
+	LinkedKnown *knowns;
+	uint32_t *types; /* [nrows of the class] */
+	int64_t *ones;   /* [nrows of the class] */
+	uint64_t visits; /* of this size, */
+	uint64_t most;   /* at most */
+	KanonStatus status;
+};
+
+/* The combinations of so many rows; on the second way rows that have to go do so. */
+extern KanonStatus kanon_linked_count(LinkedCounter *counter, int size);
+
+/* Too few persons have it, or their values are too much alike. */
+static inline bool
+kanon_linked_is_rare(const LinkedCounter *counter, const LinkedForm *form)
+{
+	return form->persons < counter->class->linked->k || form->broken;
+}
+
+#endif
