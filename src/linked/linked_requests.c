@@ -261,6 +261,17 @@ count_persons(LinkedTable *table)
 			jsonb_of(psprintf("{\"privacy\": %s}", JsonbToCString(NULL, &DatumGetJsonbP(rules)->root, 0))))));
 }
 
+/* Costs that do not depend on rows: a class of a publication in which nothing has changed shows what it showed. */
+static void
+set_lasting_costs(const Linked *linked, LinkedTable *table)
+{
+	if (linked->publication == NULL || table->role != LINKED_ROWS || has_key(table->options, "level_cost"))
+		return;
+	table->options =
+		DatumGetJsonbP(DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(table->options),
+										   JsonbPGetDatum(jsonb_of("{\"level_cost\": \"height\"}"))));
+}
+
 static void
 fill_request(Linked *linked, LinkedTable *table)
 {
@@ -272,6 +283,7 @@ fill_request(Linked *linked, LinkedTable *table)
 	refuse_limits(linked, table);
 	if (table->role == LINKED_ALONE)
 		count_persons(table);
+	set_lasting_costs(linked, table);
 	memset(request, 0, sizeof(*request));
 	request->k =
 		table->role == LINKED_ROWS || table->role == LINKED_LOOKUP ? 1 : Max(linked->k, table->class_size);

@@ -13,8 +13,8 @@
 # With --nights each case is a publication of so many nights with random changes, which readers keep whole. Asserted of
 # each release is the same, and of two successive ones, unless the release says that it began anew:
 # - unchanged persons lose no company but persons who left or changed;
-# - a class in which no person and no row came, left or changed shows what it showed, where costs do not depend on
-#   other rows (level_cost 'height'). (Which of two rows of a person that are alike is left out is drawn anew.)
+# - a class in which no person and no row came, left or changed shows what it showed: costs of
+#   publications do not depend on other rows. (Which of two rows of a person that are alike is left out is drawn anew.)
 # Shares no code with the extension. Of a case that fails the SQL is left in build/linked/.
 
 use strict;
@@ -118,7 +118,6 @@ sub options
 			$one{privacy} = [ $tables[$t]{rule} ];
 			push @{ $one{$_} }, 'val' for 'keep', 'allow_identifying';
 		}
-		$one{level_cost} = 'height' if $nights > 0;
 		# (few persons may be left, and no row)
 		$one{min_rows} = 0 if $nights > 0;
 		$all{"src.$tables[$t]{name}"} = \%one;
