@@ -27,7 +27,7 @@
 /* On the average releases lose this much more than the best ones. */
 #define MOST_EXCESS 0.10
 
-/* What a row may show, and what that costs. */
+/* A value that a row may show, and its cost. */
 typedef struct Way
 {
 	uint64_t shown; /* 0: it is left out */
@@ -237,7 +237,7 @@ find_ways(Case *c)
 
 /* ---- the promise ---- */
 
-/* Of rows that are known, as bits: what they show, with those that they hang on. */
+/* The form of known rows, as bits, with those that they hang on. */
 static uint64_t
 form_of(const Case *c, uint32_t known)
 {
@@ -366,7 +366,7 @@ cost_of_release(Case *c)
 	return cost;
 }
 
-/* What the method lost of releases of one m, or of all. */
+/* The losses of releases of one m, or of all. */
 typedef struct Tally
 {
 	int n;

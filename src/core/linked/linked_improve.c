@@ -102,7 +102,7 @@ type_of(const LinkedClass *class, uint32_t row)
 	return class->linked->tables[class->rows[row].table].type[class->rows[row].row];
 }
 
-/* What rows a and b have in common; b may be a, or KANON_NO_ROW: nothing. */
+/* The common part of rows a and b; b may be a, or KANON_NO_ROW: nothing. */
 static uint32_t
 put_common(Improver *improver, uint32_t a, uint32_t b)
 {

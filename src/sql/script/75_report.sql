@@ -236,6 +236,23 @@ linked_tables AS (
                    -- (along the first key: that to the person, of tables that have one)
                    SELECT o.t #> '{refers,0,to}', up.depth + 1 FROM up, jsonb_array_elements(r.tables -> 'tables') AS o (t) WHERE o.t -> 'place' = up.place AND o.t ->> 'role' = 'rows' AND up.depth < 20)
                    SELECT CASE e.t ->> 'role' WHEN 'lookup' THEN 0 WHEN 'not linked' THEN 1 ELSE max(up.depth) END AS depth FROM up WHERE up.place IS NOT NULL) l) t),
+-- the promise over all of them, counted again by the tables as they are now, if they can be read and still hang together
+counted AS (
+    SELECT c.*
+    FROM r, LATERAL (
+            SELECT max(x.relation::oid) FILTER (WHERE t.role = 'subject')::regclass AS subject, bool_and(k.constrained) AS whole,
+                   jsonb_object_agg(k.name, jsonb_build_object('quasi_identifiers', t.names)) FILTER (WHERE k.name IS NOT NULL) AS tables
+            FROM linked_tables t
+            LEFT JOIN @extschema@.kanon_run_relations e ON e.run = t.run AND e.part = 'target'
+            LEFT JOIN LATERAL kanon_internal.kanon_recorded(jsonb_build_array(jsonb_build_object('part', e.part, 'name', e.name, 'oid', e.relation::text, 'kind', e.kind, 'owner', e.owner::oid::text))) AS x ON e.run IS NOT NULL
+            LEFT JOIN LATERAL (
+                SELECT format('%I.%I', n.nspname, c.relname) AS name,
+                       EXISTS (SELECT FROM pg_constraint o WHERE o.conrelid = c.oid AND CASE t.role WHEN 'subject' THEN o.contype = 'p'
+                               ELSE o.contype = 'f' AND o.confrelid <> c.oid AND o.confrelid IN (SELECT f.relation::oid FROM linked_tables u JOIN @extschema@.kanon_run_relations f ON f.run = u.run AND f.part = 'target' WHERE u.role IN ('subject', 'rows')) END) AS constrained
+                FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = x.relation::oid) k ON true
+            WHERE kanon_report_data.read_target AND r.tables IS NOT NULL AND t.role IN ('subject', 'rows')
+            HAVING coalesce(bool_and(k.constrained), false) AND count(*) = count(k.name)) AS a,
+        LATERAL @extschema@.kanon_check_linked(a.subject, a.tables, r.k, (r.options ->> 'known_rows')::@extschema@.kanon_known_rows) AS c),
 statements AS (
     SELECT * FROM (
         SELECT 10 AS nr, 0 AS part, 'release' AS about,
@@ -433,6 +450,7 @@ verdicts AS (
     SELECT * FROM (
         SELECT 10 AS nr, 'quasi_identifiers' AS about,
                CASE WHEN n.grouped IS NOT NULL AND ((n.grouped ->> 'row_count')::bigint <> r.published_rows OR r.population IS NULL AND NOT r.few_known AND (n.grouped ->> 'k')::bigint < r.k AND NOT (k.blank < r.k AND n.grouped -> 'k' = n.grouped -> 'blank_rows')) THEN 'no'
+                    WHEN NOT l.safe THEN 'no'
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'caution'
                     WHEN r.anatomy IS NOT NULL OR r.mechanism IS NOT NULL THEN 'caution'
                     WHEN n.few_rare > 0 THEN 'no'
@@ -449,8 +467,10 @@ verdicts AS (
                     WHEN r.mechanism IS NOT NULL THEN CASE r.model WHEN 'cross_training' THEN 'Noise was' ELSE 'The rows were' END || ' drawn with a secure random generator. That cannot be verified from the table itself. kanon checked that the table has the rows that were drawn, and no others.'
                     WHEN r.anatomy IS NOT NULL THEN 'The promise was kept when the tables were published, but it protects the sensitive values alone. Somebody who knows a person''s other values finds the row, and knows that the person is in the table.'
                     WHEN r.matches IS NOT NULL THEN format('Every row and every record has at least %s matches. kanon counted them in the table before anybody could see it.', r.matches)
+                    WHEN NOT l.safe THEN format('The tables have been changed since they were published: %s combinations of rows have fewer than %s persons, %s rows belong to nobody, and the smallest class has %s persons.', l.below_k, r.k, l.dangling, coalesce(l.smallest_class, 0))
                     WHEN r.linked IS NOT NULL THEN format('At least %s persons were promised for what somebody may know of a person. kanon counted them over all tables of the release before anybody could see them.', r.linked ->> 'k')
                          || coalesce(' The smallest class has ' || (r.tables ->> 'smallest_class') || ' persons' || coalesce(', and the rarest combination of rows ' || nullif(r.tables ->> 'smallest', '0'), '') || '.', '')
+                         || CASE WHEN l.safe THEN format(' kanon_check_linked counted the tables again for this page: %s combinations of rows, the rarest of %s persons.', l.combinations, coalesce(l.smallest, 0)) ELSE '' END
                     WHEN n.few_rare > 0 THEN 'The table has been changed since it was published: a combination that somebody may know has too few rows.'
                     WHEN r.few_known THEN 'The combinations were counted in the table before anybody could see it. The promise is weaker than k-anonymity: it is about somebody who knows few columns, and does not ask who is left over when a cell is blank.'
                     WHEN k.blank > 0 AND k.blank < r.k THEN format('%s blank, fewer than k: an outsider who knows that a person is in the table can tell that the person is one of them. With residual => ''fill'' there would be none, or at least k.',
@@ -460,7 +480,7 @@ verdicts AS (
                     WHEN r.subject IS NOT NULL THEN format('Every class was counted in persons before anybody could see the table. In rows the smallest has %s.', k.least)
                     ELSE format('The smallest class has %s rows; at least %s were promised. kanon counted them in the table before anybody could see it.', k.least, r.k) END AS says,
                CASE WHEN r.has_classes THEN jsonb_build_object('smallest_class', k.least) WHEN r.tables IS NOT NULL THEN r.tables - '{tables,promise,gcp}'::text[] ELSE '{}' END AS claim
-        FROM r LEFT JOIN risk k ON true LEFT JOIN now n ON true
+        FROM r LEFT JOIN risk k ON true LEFT JOIN now n ON true LEFT JOIN counted l ON true
         UNION ALL
         SELECT 12, 'counts', 'caution', CASE r.tables ->> 'count_alone' WHEN '1' THEN '1 person has a number' ELSE (r.tables ->> 'count_alone') || ' persons have numbers' END || ' of rows that nobody else of the class has. Somebody who knows how many rows a person has can tell the person apart.',
                jsonb_build_object('count_alone', r.tables -> 'count_alone')
