@@ -129,6 +129,64 @@ SELECT kanon_create_publication('nights', 'nightly', '{age,zip,sex,job}', 4, opt
 SELECT n, x.* FROM generate_series(1, 2) AS n, LATERAL night(n) AS x;
 SELECT count(*) FROM nights WHERE (sex IS NULL) AND kanon_pattern <> '****';
 SELECT kanon_drop_publication('nights');
+-- where values have levels, blank cells are shown coarser if that is enough: fewer are blank, and combinations of what is shown have four rows
+SELECT sum(suppressed_cells) < (SELECT count(*) FILTER (WHERE age IS NULL) + count(*) FILTER (WHERE zip IS NULL) + count(*) FILTER (WHERE sex IS NULL) + count(*) FILTER (WHERE job IS NULL) - (SELECT count(*) FROM people WHERE job IS NULL) FROM out) AS fewer
+FROM kanon_pattern_guided('people', 'coarser', '{age,zip,sex,job}', 4, known_columns => 2, hierarchies => '{"age": {"interval": [5, 10]}}', mark => true);
+SELECT * FROM shown('coarser', '{age,zip,sex,job}', 2);
+SELECT left(kanon_pattern, 1) AS level, count(*) > 0 AS rows, min(age::text) AS age FROM coarser GROUP BY 1 ORDER BY 1;
+SELECT count(*) > 0 AS patterns FROM kanon_pattern_guided('people', 'turns', '{age,zip,sex,job}', 4, 'improve', known_columns => 2, hierarchies => '{"age": {"interval": [5, 10]}}');
+SELECT t.cost <= c.cost AS less, t.lower_bound <= t.cost AS bound FROM kanon_usefulness c, kanon_usefulness t WHERE c.target LIKE '%.coarser' AND t.target LIKE '%.turns';
+SELECT k, suppressed_cells IS NOT NULL AS found FROM kanon_frontier('people', '{age,zip,sex,job}', '{2,4}', options => '{"known_columns": 2, "hierarchies": {"age": {"interval": [5, 10]}}}');
+SELECT subject, row_count, suppressed_cells > 0 AS cells FROM kanon_explain('people', '{age,zip,sex,job}', 4, options => '{"known_columns": 2, "hierarchies": {"age": {"interval": [5, 10]}}}') WHERE aspect = 'known together';
+-- one level for all rows: the best node of which enough rows are left, once rows with a rare combination are suppressed whole
+SELECT pattern, suppressed_rows FROM kanon_full_domain('people', 'levels', '{age,zip,sex,job}', 4, suppression_limit => 0.2, known_columns => 2, hierarchies => '{"age": {"interval": [5, 10]}}');
+SELECT * FROM shown('levels', '{age,zip,sex,job}', 2);
+SELECT s ->> 'about' AS about, s ->> 'says' AS says FROM (SELECT jsonb_array_elements(kanon_report_data(max(run), read_target => true) -> 'statements') AS s FROM kanon_usefulness) AS x WHERE s ->> 'about' IN ('promise', 'model');
+SELECT pattern, suppressed_rows FROM kanon_full_domain('people', 'sets', '{age,zip,sex,job}', 4, combinations => '{"age,job","zip,sex=25"}', hierarchies => '{"age": {"interval": [5, 10]}, "zip": {"prefix": [1]}}');
+SELECT rows_below_k FROM kanon_check('sets', '{age,zip,sex,job}', NULL, 4, '{"age,job","zip,sex=25"}', missing => 'aside');
+-- where NULL is a value, k rows show each NULL with whatever is beside it
+SELECT pattern, suppressed_rows FROM kanon_full_domain('people', 'nulls', '{age,zip,sex,job}', 4, suppression_limit => 0.2, known_columns => 2, missing => 'value', hierarchies => '{"age": {"interval": [5, 10]}}');
+SELECT rows_below_k FROM kanon_check('nulls', '{age,zip,sex,job}', 2, 4, missing => 'value');
+SELECT min(n) FROM (SELECT count(*) AS n FROM nulls GROUP BY job, zip) AS g;
+SELECT k, suppressed_cells FROM kanon_frontier('people', '{age,zip,sex,job}', '{2,4}', model => 'full_domain', options => '{"known_columns": 2, "suppression_limit": 0.2, "hierarchies": {"age": {"interval": [5, 10]}}}');
+SELECT subject, row_count, suppressed_cells FROM kanon_explain('people', '{age,zip,sex,job}', 4, model => 'full_domain', options => '{"known_columns": 2, "suppression_limit": 0.2, "hierarchies": {"age": {"interval": [5, 10]}}}') WHERE aspect = 'known together';
+-- night after night, too
+CREATE FUNCTION nights_of(model text, options jsonb) RETURNS TABLE (status text, k4 boolean, again bigint, unchanged4 boolean) LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM nightly;
+    INSERT INTO nightly SELECT * FROM people;
+    PERFORM kanon_create_publication('nights', 'nightly', '{age,zip,sex,job}', 4, model => model, options => '{"keep": ["nr"], "allow_identifying": ["nr"], "known_columns": 2, "hierarchies": {"age": {"interval": [5, 10]}}}' || options, keep_releases => 2);
+    FOR n IN 1..3 LOOP
+        DROP TABLE IF EXISTS before, source_before, both_nights;
+        CREATE TEMP TABLE before AS SELECT * FROM nights;
+        CREATE TEMP TABLE source_before AS SELECT * FROM nightly;
+        DELETE FROM nightly WHERE hashint4(nr * 31 + n) % 15 = 0;
+        UPDATE nightly SET age = age + 1 WHERE hashint4(nr * 37 + n) % 15 = 0;
+        INSERT INTO nightly SELECT age, zip, sex, job, ill, (SELECT max(nr) FROM nightly) + row_number() OVER (ORDER BY nr) FROM (SELECT * FROM people ORDER BY hashint4(nr * 41 + n) LIMIT 25) AS p;
+        status := (SELECT r.status FROM kanon_refresh('nights') AS r);
+        CREATE TEMP TABLE both_nights AS SELECT n.age, n.zip, n.sex, n.job, (n.age IS NOT NULL AND (b.age IS NULL OR n.age <@ b.age AND n.age <> b.age) OR n.zip IS NOT NULL AND b.zip IS NULL OR n.sex IS NOT NULL AND b.sex IS NULL OR n.job IS NOT NULL AND b.job IS NULL)::int AS again
+        FROM nights n JOIN before b USING (nr) JOIN source_before s USING (nr) JOIN nightly t USING (nr) WHERE (s.*)::text = (t.*)::text;
+        k4 := (SELECT fewest >= 4 FROM shown('nights', '{age,zip,sex,job}', 2));
+        again := (SELECT sum(x.again) FROM both_nights AS x);
+        unchanged4 := (SELECT fewest >= 4 FROM shown('both_nights', '{age,zip,sex,job}', 2));
+        RETURN NEXT;
+    END LOOP;
+    PERFORM kanon_drop_publication('nights');
+END $$;
+SELECT * FROM nights_of('pattern_guided', '{}');
+SELECT * FROM nights_of('full_domain', '{"suppression_limit": 0.5}');
+-- persons with several rows: each combination is of four of them
+CREATE TABLE visits AS SELECT p.*, p.nr AS person FROM people p, generate_series(1, 2);
+SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('visits', 'by_persons', '{age,zip,sex,job}', 4, known_columns => 2, privacy => ARRAY[kanon_subject('person')], keep => '{person}', allow_identifying => '{person}');
+SELECT min(n) FROM (SELECT count(DISTINCT person) AS n FROM by_persons WHERE num_nulls(age, zip) = 0 GROUP BY age, zip UNION ALL SELECT count(DISTINCT person) FROM by_persons WHERE num_nulls(zip, job) = 0 GROUP BY zip, job
+    UNION ALL SELECT count(DISTINCT person) FROM by_persons WHERE num_nulls(age, job) = 0 GROUP BY age, job UNION ALL SELECT count(DISTINCT person) FROM by_persons WHERE age IS NOT NULL GROUP BY age) AS g;
+SELECT rows_below_k FROM kanon_check('by_persons', '{age,zip,sex,job}', 2, 4, missing => 'aside', subject => 'person');
+SELECT pattern, suppressed_rows > 0 AS some FROM kanon_full_domain('visits', 'by_persons', '{age,zip,sex,job}', 4, suppression_limit => 0.5, known_columns => 2, privacy => ARRAY[kanon_subject('person')], keep => '{person}', allow_identifying => '{person}', hierarchies => '{"age": {"interval": [5, 10]}}', replace => true);
+SELECT rows_below_k FROM kanon_check('by_persons', '{age,zip,sex,job}', 2, 4, missing => 'aside', subject => 'person');
+-- that many rows show it is not enough
+SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('visits', 'by_persons', '{age,zip,sex,job}', 4, known_columns => 2, keep => '{person}', allow_identifying => '{person}', replace => true);
+SELECT rows_below_k FROM kanon_check('by_persons', '{age,zip,sex,job}', 2, 4, missing => 'aside');
+SELECT rows_below_k > 0 AS found FROM kanon_check('by_persons', '{age,zip,sex,job}', 2, 4, missing => 'aside', subject => 'person');
 -- a table that was changed later does not keep it any more
 UPDATE out SET zip = 'new' WHERE ctid = (SELECT min(ctid) FROM out);
 SELECT v ->> 'verdict' AS verdict, v ->> 'says' AS says FROM (SELECT jsonb_array_elements(kanon_report_data(min(run), read_target => true) -> 'verdicts') AS v FROM kanon_usefulness WHERE target LIKE 'known_test.%out%') AS x WHERE v ->> 'about' = 'quasi_identifiers';
@@ -140,7 +198,14 @@ SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, combinations => '{}'
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, combinations => '{"age,job"}');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, method => 'fpt');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, patterns => '{*-}', method => 'ilp');
-SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, hierarchies => '{"age": {"interval": [10]}}');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, hierarchies => '{"age": {"interval": [10]}}', method => 'ilp');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, hierarchies => '{"age": {"interval": [10]}}', patterns => '{*-}');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, hierarchies => '{"age": {"interval": [10]}}', missing => 'any');
+SELECT kanon_full_domain('people', 'no', '{age,zip}', 4, known_columns => 2, missing => 'any');
+SELECT kanon_full_domain('people', 'no', '{age,zip}', 4, missing => 'value');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, privacy => ARRAY[kanon_subject('nr')], method => 'ilp');
+SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, privacy => ARRAY[kanon_subject('nr')], missing => 'any');
+SELECT kanon_check('people', '{age,zip}', 2, missing => 'any', subject => 'nr');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, privacy => ARRAY[kanon_distinct_l('ill', 2)], keep => '{ill}');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, partition_by => 'zip');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, residual => 'drop');

@@ -24,7 +24,8 @@ enum
 	ARG_KNOWN,
 	ARG_K,
 	ARG_COMBINATIONS,
-	ARG_MISSING
+	ARG_MISSING,
+	ARG_SUBJECT
 };
 
 /* The combinations below k, by the number of columns. */
@@ -67,9 +68,26 @@ put_sizes(Lines *lines, const Below *below, const RowTypes *types, int most)
 	}
 }
 
+/* The subject says whose a row is: persons count. */
+static void
+open_subject(FunctionCallInfo fcinfo, Source *source, KanonMissing missing)
+{
+	Datum name = PG_GETARG_DATUM(ARG_SUBJECT);
+	ArrayType *names = construct_array(&name, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
+	int n;
+	SourceColumn *subject = source_columns(source, names, "subject", "the subject", &n);
+
+	if (missing == KANON_MISSING_ANY)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("missing => 'any' counts rows, and subject counts persons"),
+						errhint("Say missing => 'aside', or leave subject out.")));
+	source_check_groupable(subject, 1);
+	(void) source_group_by(source, subject);
+}
+
 /*
  * kanon_check(relation regclass, quasi_identifiers name[], known_columns int, k bigint, combinations text[],
- * missing text)
+ * missing text, subject name)
  */
 Datum
 kanon_check_known(PG_FUNCTION_ARGS)
@@ -92,6 +110,8 @@ kanon_check_known(PG_FUNCTION_ARGS)
 		source_open_columns(PG_GETARG_OID(ARG_RELATION), array_arg(fcinfo, ARG_QIS), "quasi_identifiers");
 	known = known_columns_parse(source, PG_ARGISNULL(ARG_KNOWN) ? -1 : Max(PG_GETARG_INT32(ARG_KNOWN), 0), k,
 								array_arg(fcinfo, ARG_COMBINATIONS), missing);
+	if (!PG_ARGISNULL(ARG_SUBJECT))
+		open_subject(fcinfo, source, known.missing);
 	source_snapshot(source);
 	types = rowtypes_read(source, border);
 	problem.env = &border->env;
@@ -99,6 +119,11 @@ kanon_check_known(PG_FUNCTION_ARGS)
 	problem.columns = types->columns;
 	problem.ntypes = types->ntypes;
 	problem.rows = types->rows;
+	if (source->ngrouped > source->nqis)
+	{
+		known.person = types->grouped[source->nqis].code;
+		known.npersons = types->grouped[source->nqis].distinct;
+	}
 	below.columns = border_palloc(border, Max(types->ntypes, 1));
 	memset(below.columns, 0, Max(types->ntypes, 1));
 	border_check(border, kanon_rare_find(&problem, &known, count_rare, &below), "");

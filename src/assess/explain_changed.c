@@ -191,8 +191,9 @@ problem_without(const KanonProblem *problem, Span span, Border *border, KanonPro
 
 /* An attacker's knowledge, without a quasi-identifier. */
 static const struct KanonKnown *
-known_without(const struct KanonKnown *known, Span span)
+known_without(const struct KanonKnown *known, int c)
 {
+	Span span = {c, c + 1};
 	KanonKnown *rest = palloc(sizeof(KanonKnown));
 	KanonKnownSet *sets = palloc(sizeof(KanonKnownSet) * Max(known->nsets, 1));
 
@@ -287,7 +288,7 @@ put_without(const Explain *explain, int c)
 	if (problem->cluster != NULL)
 		changed.cluster = cluster_without(problem->cluster, c, levels->nqis);
 	if (problem->known != NULL)
-		changed.known = known_without(problem->known, span);
+		changed.known = known_without(problem->known, c);
 	rest.nqis--;
 	for (int d = c; d <= rest.nqis; d++)
 		rest.first[d] = levels->first[d + 1] - (span.end - span.first);

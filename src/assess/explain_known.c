@@ -23,9 +23,11 @@ typedef struct RareSet
 
 typedef struct RareSets
 {
-	const KanonProblem *problem;
-	KanonPattern *pattern; /* [ntypes] what each row type does not show */
-	RareSet at;            /* the one that is looked at */
+	const KanonProblem *problem; /* of the values themselves: a column for each quasi-identifier */
+	const Levels *levels;
+	const KanonColumn *columns; /* with their levels */
+	KanonPattern *pattern;      /* [ntypes] what each row type does not show */
+	RareSet at;                 /* the one that is looked at */
 	RareSet dearest[MOST_SETS + 1];
 	int n;
 } RareSets;
@@ -68,11 +70,14 @@ count_rare(void *arg, const KanonRare *rare)
 
 		sets->at.rows += rows;
 		for (int c = 0; c < rare->ncolumns; c++)
-			if (kanon_has(sets->pattern[rare->type[i]], rare->column[c]))
-			{
-				sets->at.cells += rows;
-				sets->at.cost += (double) rows * problem->columns[rare->column[c]].weight;
-			}
+		{
+			const int *first = &sets->levels->first[rare->column[c]];
+
+			sets->at.cells += kanon_has(sets->pattern[rare->type[i]], first[1] - 1) ? rows : 0;
+			for (int d = first[0]; d < first[1]; d++)
+				if (kanon_has(sets->pattern[rare->type[i]], d))
+					sets->at.cost += (double) rows * sets->columns[d].weight;
+		}
 	}
 }
 
@@ -93,8 +98,13 @@ explain_known(const Explain *explain)
 	Run *run = explain->run;
 	KanonProblem problem = *explain->problem;
 	KanonKnown known = *problem.known;
-	RareSets sets = {.problem = &problem};
+	RareSets sets = {.problem = &problem, .levels = explain->levels, .columns = problem.columns};
+	KanonColumn *values = palloc(sizeof(KanonColumn) * explain->levels->nqis);
 
+	for (int c = 0; c < explain->levels->nqis; c++)
+		values[c] = problem.columns[explain->levels->first[c]];
+	problem.columns = values;
+	problem.ncolumns = explain->levels->nqis;
 	known.k = problem.k;
 	sets.pattern = border_palloc(run->border, sizeof(KanonPattern) * (Size) problem.ntypes);
 	for (size_t f = 0; f < run->release.nflows; f++)

@@ -27,6 +27,8 @@ struct Persons
 	Tuplesortstate *sort;  /* of class << 32 | row type */
 	const uint32 *looks;   /* [nclasses] the first class that looks the same; NULL: all differ */
 	Tuplesortstate *alike; /* the same with the looks in place of classes */
+	KanonFlow *written;    /* [nwritten] where somebody knows few columns: all of it */
+	Size nwritten, room;
 };
 
 static Tuplesortstate *
@@ -42,13 +44,11 @@ persons_begin(const KanonProblem *problem, const KanonRelease *release, Border *
 
 	if (problem->privacy == NULL || kanon_privacy_person(problem->privacy) < 0)
 		return NULL;
-	persons = palloc(sizeof(Persons));
+	persons = palloc0(sizeof(Persons));
 	persons->problem = problem;
 	persons->release = release;
 	persons->border = border;
 	persons->sort = begin_sort();
-	persons->looks = NULL;
-	persons->alike = NULL;
 	return persons;
 }
 
@@ -90,19 +90,24 @@ is_allowed(const Persons *persons, const Noted *noted, bool few)
 }
 
 static void
-check_class(const Persons *persons, uint32 class_, const Noted *noted)
+check_class(Persons *persons, uint32 class_, const Noted *noted)
 {
 	const KanonProblem *problem = persons->problem;
 	bool few =
 		problem->residual == KANON_RESIDUAL_SUPPRESS && kanon_class_blank(problem, persons->release, class_);
 
+	if (problem->known != NULL)
+		persons->written = border_grow(persons->border, persons->written, &persons->room,
+									   persons->nwritten + noted->n, sizeof(KanonFlow));
+	for (uint32 i = 0; i < noted->n && problem->known != NULL; i++)
+		persons->written[persons->nwritten++] = (KanonFlow){noted->types[i], class_, noted->counts[i]};
 	if (!is_allowed(persons, noted, few))
 		raise_unsafe("A class breaks a privacy rule that counts persons.");
 }
 
 /* They are enough persons if the classes are. */
 static void
-check_alike(const Persons *persons, uint32 look, const Noted *noted)
+check_alike(Persons *persons, uint32 look, const Noted *noted)
 {
 	if (!is_allowed(persons, noted, true))
 		ereport(
@@ -115,8 +120,8 @@ check_alike(const Persons *persons, uint32 look, const Noted *noted)
 
 /* Hands the rows over, those of one number together. */
 static void
-check_sorted(const Persons *persons, Tuplesortstate *sort,
-			 void (*check)(const Persons *persons, uint32 class_, const Noted *noted))
+check_sorted(Persons *persons, Tuplesortstate *sort,
+			 void (*check)(Persons *persons, uint32 class_, const Noted *noted))
 {
 	uint32 ntypes = persons->problem->ntypes;
 	Noted noted = {.types = border_palloc(persons->border, sizeof(uint32) * (Size) ntypes),
@@ -151,10 +156,20 @@ check_sorted(const Persons *persons, Tuplesortstate *sort,
 	border_pfree(persons->border, noted.counts);
 }
 
+/* Combinations are counted in all classes together. */
+static void
+check_known(const Persons *persons)
+{
+	if (persons->problem->known != NULL)
+		verify_known_persons(persons->written, persons->nwritten, persons->problem, persons->release,
+							 persons->border);
+}
+
 void
 persons_end(Persons *persons)
 {
 	check_sorted(persons, persons->sort, check_class);
+	check_known(persons);
 	if (persons->alike != NULL)
 		check_sorted(persons, persons->alike, check_alike);
 }
@@ -199,6 +214,7 @@ persons_counted(const KanonProblem *problem, const KanonRelease *release, const 
 			noted.n = 0;
 		}
 	}
+	check_known(&persons);
 	border_pfree(border, order);
 	border_pfree(border, noted.types);
 	border_pfree(border, noted.counts);

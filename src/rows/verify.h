@@ -56,6 +56,10 @@ extern void verify_privacy_sorted(Source *written, const Source *source, const K
 extern void verify_known(const RowTypes *types, const Source *source, const KanonProblem *problem,
 						 Border *border);
 
+/* The same of persons: rows of a row type that were written to a class.  Puts them into another order. */
+extern void verify_known_persons(KanonFlow *written, Size n, const KanonProblem *problem,
+								 const KanonRelease *release, Border *border);
+
 /* verify_population.c: raises if the target (full-domain) breaks a rule about a population. */
 extern void verify_populations(const RowTypes *types, const Source *source, const KanonProblem *problem,
 							   const KanonRelease *release, Border *border);

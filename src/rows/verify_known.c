@@ -3,6 +3,7 @@
  * the method believed, and by another way than its own.
  */
 #include "compat.h"
+#include "core/privacy/rules.h"
 #include "core/util/hash.h"
 #include "rare/rare.h"
 #include "rows/verify.h"
@@ -35,6 +36,8 @@ typedef struct Count
 	uint32 mask; /* slots - 1 */
 	uint32 stamp;
 	KanonPattern columns; /* of the set that is counted */
+	const uint32 *person; /* [ntypes] in ascending order, or NULL: rows count */
+	uint32 *last;         /* [ntypes] person before, from 1 on, by number */
 	uint32 *number;       /* [mask] by number of the set without its last column, and value */
 	int64 *rows;          /* [ntypes] by number */
 } Count;
@@ -98,6 +101,23 @@ number_by_hash(Count *count, const Numbered *from, Numbered *to, const KanonColu
 	}
 }
 
+/* The persons of each combination instead of its rows. */
+static void
+count_persons(Count *count, const Numbered *to)
+{
+	memset(count->rows, 0, sizeof(int64) * to->n);
+	memset(count->last, 0, sizeof(uint32) * to->n);
+	for (uint32 i = 0; i < count->types->ntypes; i++)
+	{
+		uint32 number = to->number[i];
+
+		if (number == BLANK)
+			continue;
+		count->rows[number] += count->last[number] != count->person[i] + 1;
+		count->last[number] = count->person[i] + 1;
+	}
+}
+
 /* Rows with blank cells agree with combinations that have too few of their own. */
 static void
 add_agreeing(Count *count, const Numbered *to, int64 k)
@@ -129,7 +149,8 @@ static void
 count_set(Count *count, const Numbered *from, Numbered *to, int c, int64 k)
 {
 	const KanonColumn *column = &count->types->grouped[c];
-	uint32 null = column->has_null ? column->distinct - 1 : BLANK;
+	bool is_value = count->known->missing == KANON_MISSING_VALUE;
+	uint32 null = column->has_null && !is_value ? column->distinct - 1 : BLANK;
 
 	CHECK_FOR_INTERRUPTS();
 	to->n = 0;
@@ -137,13 +158,15 @@ count_set(Count *count, const Numbered *from, Numbered *to, int c, int64 k)
 		number_by_table(count, from, to, column, null);
 	else
 		number_by_hash(count, from, to, column, null);
+	if (count->person != NULL)
+		count_persons(count, to);
 	if (count->known->missing == KANON_MISSING_ANY)
 		add_agreeing(count, to, k);
 	for (uint32 i = 0; i < to->n; i++)
 		if (count->rows[i] < k)
 			raise_unsafe(psprintf("A combination that somebody may know has " INT64_FORMAT
-								  " rows, k is " INT64_FORMAT ".",
-								  count->rows[i], k));
+								  " %s, k is " INT64_FORMAT ".",
+								  count->rows[i], count->person != NULL ? "persons" : "rows", k));
 }
 
 /* The sets with these columns and further ones from `first` on. */
@@ -165,12 +188,13 @@ count_larger(Count *count, KanonPattern columns, int ncolumns, int first)
 	}
 }
 
-void
-verify_known(const RowTypes *types, const Source *source, const KanonProblem *problem, Border *border)
+static void
+count_all(const RowTypes *types, const uint32 *person, int nqis, const KanonProblem *problem, Border *border)
 {
-	int most = kanon_known_most(problem->known, source->nqis);
+	int most = kanon_known_most(problem->known, nqis);
 	Size ntypes = Max(types->ntypes, 1);
-	Count count = {.types = types, .known = problem->known, .ncolumns = source->nqis, .border = border};
+	Count count = {
+		.types = types, .known = problem->known, .ncolumns = nqis, .border = border, .person = person};
 
 	count.mask = 15;
 	while (count.mask / 2 < types->ntypes)
@@ -179,6 +203,7 @@ verify_known(const RowTypes *types, const Source *source, const KanonProblem *pr
 	memset(count.slot, 0, sizeof(Slot) * ((Size) count.mask + 1));
 	count.number = border_palloc(border, sizeof(uint32) * count.mask);
 	count.rows = border_palloc(border, sizeof(int64) * ntypes);
+	count.last = border_palloc(border, sizeof(uint32) * ntypes);
 	count.numbered = palloc0(sizeof(Numbered) * (most + 2));
 	for (int i = 0; i <= most + 1; i++)
 		count.numbered[i].number = border_palloc(border, sizeof(uint32) * ntypes);
@@ -188,6 +213,84 @@ verify_known(const RowTypes *types, const Source *source, const KanonProblem *pr
 	for (int i = 0; i <= most + 1; i++)
 		border_pfree(border, count.numbered[i].number);
 	border_pfree(border, count.rows);
+	border_pfree(border, count.last);
 	border_pfree(border, count.number);
 	border_pfree(border, count.slot);
+}
+
+void
+verify_known(const RowTypes *types, const Source *source, const KanonProblem *problem, Border *border)
+{
+	/* the target does not show whose a row is: persons.c has noted that */
+	if (problem->known->person == NULL)
+		count_all(types, NULL, source->nqis, problem, border);
+}
+
+/* ---- persons ---- */
+
+static int
+compare_persons(const void *a, const void *b, void *arg)
+{
+	const uint32 *person = arg;
+	uint32 left = person[((const KanonFlow *) a)->type], right = person[((const KanonFlow *) b)->type];
+
+	return left < right ? -1 : left > right;
+}
+
+/* The column that classes show of a quasi-identifier: a value of one of its levels, or (the last code) nothing. */
+static KanonColumn
+shown_column(const KanonProblem *problem, const KanonRelease *release, int qi, const KanonFlow *written,
+			 Size n, Border *border)
+{
+	int first = kanon_first_column(problem, qi), end = kanon_first_column(problem, qi + 1);
+	uint32 *code = border_palloc(border, sizeof(uint32) * Max(n, 1));
+	KanonColumn column = {.code = code, .has_null = true};
+
+	for (int c = first; c < end; c++)
+		column.distinct += problem->columns[c].distinct;
+	for (Size i = 0; i < n; i++)
+	{
+		const KanonCell *cells = &release->cells[(Size) written[i].class_ * problem->ncolumns];
+		uint32 start = 0;
+
+		code[i] = column.distinct;
+		for (int c = first; c < end && code[i] == column.distinct; c++)
+		{
+			bool null = problem->columns[c].has_null && cells[c].code == problem->columns[c].distinct - 1;
+
+			if (cells[c].show == KANON_SHOW_VALUE && null)
+				break;
+			if (cells[c].show == KANON_SHOW_VALUE)
+				code[i] = start + cells[c].code;
+			start += problem->columns[c].distinct;
+		}
+	}
+	column.distinct++;
+	return column;
+}
+
+void
+verify_known_persons(KanonFlow *written, Size n, const KanonProblem *problem, const KanonRelease *release,
+					 Border *border)
+{
+	int nqis = kanon_count_qis(problem);
+	RowTypes types = {.ntypes = (uint32) n, .grouped = palloc0(sizeof(KanonColumn) * nqis)};
+	uint32 *person = border_palloc(border, sizeof(uint32) * Max(n, 1));
+	int64 *rows = border_palloc(border, sizeof(int64) * Max(n, 1));
+
+	qsort_arg(written, n, sizeof(KanonFlow), compare_persons,
+			  (void *) problem->extra[kanon_privacy_person(problem->privacy)].code);
+	for (Size i = 0; i < n; i++)
+	{
+		person[i] = problem->extra[kanon_privacy_person(problem->privacy)].code[written[i].type];
+		rows[i] = written[i].rows;
+	}
+	types.rows = rows;
+	for (int q = 0; q < nqis; q++)
+		types.grouped[q] = shown_column(problem, release, q, written, n, border);
+	count_all(&types, person, nqis, problem, border);
+	for (int q = 0; q < nqis; q++)
+		border_pfree(border, (void *) types.grouped[q].code);
+	border_pfree(border, person);
+	border_pfree(border, rows);
 }

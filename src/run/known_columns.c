@@ -143,3 +143,85 @@ known_columns_parse(const Source *source, int known_columns, int64 k, ArrayType 
 								"'{\"age,zip\",\"zip,sex\"}'.")));
 	return known;
 }
+
+/* ---- of a run ---- */
+
+void
+known_refuse(const char *what, const char *why, const char *hint)
+{
+	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					errmsg("%s cannot be given with known_columns or combinations", what),
+					errdetail("%s", why), errhint("%s", hint)));
+}
+
+bool
+known_check(const Request *request)
+{
+	bool few = request->guided.known_columns >= 0 || request->guided.combinations != NULL;
+
+	if (!few && request->guided.missing != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("missing is about known_columns or combinations, and neither is given"),
+				 errhint("Say known_columns => 3, or leave missing out: NULL is a value like any other.")));
+	if (!few)
+		return false;
+	if (request->privacy != NULL &&
+		(request->privacy->n > 1 || privacy_find(request->privacy, PRIVACY_SUBJECT) < 0))
+		known_refuse("privacy rules but kanon_subject",
+					 "They count values in classes of all quasi-identifiers.",
+					 "Leave known_columns and combinations out to have the rules kept.");
+	if (request->residual != KANON_RESIDUAL_FILL)
+		known_refuse("another residual", "Blank rows tell nothing, and there may be any number of them.",
+					 "Leave it out.");
+	if (request->series.key != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a publication with known_columns or combinations takes no key"),
+			 errdetail(
+				 "kanon does not protect histories of persons against an attacker who knows few columns."),
+			 errhint("Leave the key out: kanon recognises unchanged rows without it.")));
+	return true;
+}
+
+void
+known_set(Run *run)
+{
+	const Request *request = run->request;
+	const char *missing = request->guided.missing != NULL ? request->guided.missing : "aside";
+	KanonKnown *known;
+
+	if (!known_check(request))
+		return;
+	known = palloc(sizeof(KanonKnown));
+	*known = known_columns_parse(run->source, request->guided.known_columns, request->k,
+								 request->guided.combinations, missing);
+	if (known->missing != KANON_MISSING_ASIDE && request->series.stable)
+		known_refuse(psprintf("missing => '%s' in a publication", missing),
+					 "No release stays near the one before so.",
+					 "Leave missing out, or say stable => false.");
+	if (known->missing == KANON_MISSING_ANY && request->privacy != NULL)
+		known_refuse("missing => 'any' and kanon_subject", "A blank cell would agree with every person.",
+					 "Take 'aside', or count rows.");
+	run->problem.known = known;
+	/* the fully suppressed rows are a combination of nothing, and as many as there are */
+	run->problem.residual = KANON_RESIDUAL_SUPPRESS;
+}
+
+void
+known_ready(Run *run)
+{
+	KanonProblem *problem = &run->problem;
+	KanonKnown *known;
+	int person;
+
+	if (problem->known == NULL || problem->privacy == NULL)
+		return;
+	person = kanon_privacy_person(problem->privacy);
+	known = palloc(sizeof(KanonKnown));
+	*known = *problem->known;
+	known->person = problem->extra[person].code;
+	known->npersons = problem->extra[person].distinct;
+	problem->known = known;
+}

@@ -114,6 +114,11 @@ check_request(Request *request)
 	own->options.search = method_among(request, KANON_FULL_DOMAIN)->number;
 	own->options.explore = request->levels.explore;
 	own->workers = workers_of(request, own->options.search);
+	if (known_check(request) && request->guided.missing != NULL &&
+		strcmp(request->guided.missing, "any") == 0)
+		known_refuse("missing => 'any' with levels",
+					 "What agrees with every value would agree with a coarser one, too.",
+					 "Take 'aside', or 'value'.");
 	request->own = own;
 	request->solve_run = solve;
 	request->recorded_method = psprintf("full_domain_%s", request->method);
@@ -124,6 +129,7 @@ set_up(Run *run)
 {
 	FullDomain *own = run->request->own;
 
+	known_set(run);
 	run->problem.full_domain = &own->options;
 	/* (whoever asked for workers by their number is told if there are fewer) */
 	pool_team_init(&own->team, &checking, run->request->caller, run->border, own->workers,
@@ -160,9 +166,11 @@ const Model full_domain_model = {.name = "full_domain",
 								 .k_hint = K_HINT,
 								 .options = TAKES_COMMON | TAKES(SUPPRESSION_LIMIT) | TAKES(METRIC) |
 											TAKES(WORKERS) | TAKES(EXPLORE) | TAKES(RESIDUAL) |
-											TAKES(TIME_LIMIT),
+											TAKES(TIME_LIMIT) | TAKES(KNOWN_COLUMNS) | TAKES(COMBINATIONS) |
+											TAKES(MISSING),
 								 .check = check_request,
 								 .set_up = set_up,
+								 .ready = known_ready,
 								 .refuse = refuse,
 								 .near = solve_near,
 								 .solved = solved};

@@ -75,51 +75,45 @@ tell_partition(const Run *run)
 				 errhint("A dry run without partition_by says what the whole costs, if it can be solved.")));
 }
 
-/* Somebody knows few columns: what goes with that. */
-static bool
-few_are_known(const Request *request)
-{
-	return request->guided.known_columns >= 0 || request->guided.combinations != NULL;
-}
-
-static void
-refuse_with_known(const char *what, const char *why, const char *hint)
-{
-	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					errmsg("%s cannot be given with known_columns or combinations", what),
-					errdetail("%s", why), errhint("%s", hint)));
-}
-
 static void
 choose_for_known(Request *request)
 {
 	const KanonMethod *method = kanon_method_find(KANON_KNOWN_COLUMNS, request->method);
 
 	if (method == NULL)
-		refuse_with_known(psprintf("method '%s'", request->method),
-						  "It looks for classes of all quasi-identifiers.",
-						  "Methods are 'greedy', 'improve' and 'ilp'.");
+		known_refuse(psprintf("method '%s'", request->method),
+					 "It looks for classes of all quasi-identifiers.",
+					 "Methods are 'greedy', 'improve' and 'ilp'.");
 	if (method->proof == KANON_PROOF_OPTIMUM &&
 		(request->guided.patterns != NULL || request->guided.rules != NULL))
-		refuse_with_known(psprintf("patterns or rules and method '%s'", request->method),
-						  "It proves the least of all patterns.",
-						  "Take 'greedy' or 'improve', or leave them out.");
+		known_refuse(psprintf("patterns or rules and method '%s'", request->method),
+					 "It proves the least of all patterns.",
+					 "Take 'greedy' or 'improve', or leave them out.");
 	if (method->proof == KANON_PROOF_OPTIMUM && request->guided.missing != NULL &&
 		strcmp(request->guided.missing, "any") == 0)
-		refuse_with_known(psprintf("missing => 'any' and method '%s'", request->method),
-						  "A row's blank cells spare other rows theirs, which it does not count.",
-						  "Take 'greedy' or 'improve'.");
-	if (request->columns.hierarchies != NULL)
-		refuse_with_known("hierarchies", "Cells are blanked there, and not made coarser.",
-						  "Make the values coarser in a view, and publish the view.");
-	if (request->privacy != NULL)
-		refuse_with_known("privacy", "Its rules count values in classes of all quasi-identifiers.",
-						  "Leave known_columns and combinations out to have the rules kept.");
+		known_refuse(psprintf("missing => 'any' and method '%s'", request->method),
+					 "A row's blank cells spare other rows theirs, which it does not count.",
+					 "Take 'greedy' or 'improve'.");
+	if (request->guided.missing != NULL && strcmp(request->guided.missing, "value") == 0)
+		known_refuse("missing => 'value'", "A blank cell would be a value, which k rows would have to lose.",
+					 "Take 'aside', and count with kanon_check(…, missing => 'value') who is left over.");
+	if (request->privacy != NULL && method->proof == KANON_PROOF_OPTIMUM)
+		known_refuse(psprintf("kanon_subject and method '%s'", request->method),
+					 "It proves the least for rows.", "Take 'greedy' or 'improve'.");
+	if (request->columns.hierarchies != NULL && method->proof == KANON_PROOF_OPTIMUM)
+		known_refuse(psprintf("hierarchies and method '%s'", request->method),
+					 "It proves the least of cells that are blank or not.", "Take 'greedy' or 'improve'.");
+	if (request->columns.hierarchies != NULL &&
+		(request->guided.patterns != NULL || request->guided.rules != NULL))
+		known_refuse("hierarchies and patterns or rules", "Cells are made coarser one by one.",
+					 "Leave one of them out.");
+	if (request->columns.hierarchies != NULL && request->guided.missing != NULL &&
+		strcmp(request->guided.missing, "any") == 0)
+		known_refuse("hierarchies and missing => 'any'",
+					 "What agrees with every value would agree with a coarser one, too.",
+					 "Leave one of them out.");
 	if (request->guided.partition_by != NULL)
-		refuse_with_known("partition_by", "Combinations are counted in the whole table.", "Leave it out.");
-	if (request->residual != KANON_RESIDUAL_FILL)
-		refuse_with_known("another residual", "Cells are blanked one by one, and no row is left over.",
-						  "Leave it out.");
+		known_refuse("partition_by", "Combinations are counted in the whole table.", "Leave it out.");
 	request->solve = method->solve;
 }
 
@@ -131,13 +125,8 @@ choose_method(Request *request)
 	refuse_other_k(method, request->k, "Take 'ilp', which proves its optimum for every k.");
 	stable_refuse_populations(request);
 	request->solve = method->solve;
-	if (few_are_known(request))
+	if (known_check(request))
 		choose_for_known(request);
-	else if (request->guided.missing != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("missing is about known_columns or combinations, and neither is given"),
-				 errhint("Say known_columns => 3, or leave missing out: NULL is a value like any other.")));
 }
 
 /* The mask, of a list or rules. */
@@ -160,40 +149,10 @@ read_patterns(Run *run)
 		rules_parse(request->guided.rules, run->source, mask);
 }
 
-/* The fully suppressed rows are a combination of nothing, and as many as there are. */
-static void
-set_known(Run *run)
-{
-	const Request *request = run->request;
-	KanonKnown *known = palloc(sizeof(KanonKnown));
-
-	if (request->series.key != NULL)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("a publication with known_columns or combinations takes no key"),
-			 errdetail(
-				 "kanon does not protect histories of persons against an attacker who knows few columns."),
-			 errhint("Leave the key out: kanon recognises unchanged rows without it.")));
-	*known = known_columns_parse(run->source, request->guided.known_columns, request->k,
-								 request->guided.combinations,
-								 request->guided.missing != NULL ? request->guided.missing : "aside");
-	if (known->missing == KANON_MISSING_VALUE)
-		refuse_with_known(
-			"missing => 'value'", "A blank cell would be a value, which k rows would have to lose.",
-			"Take 'aside', and count with kanon_check(…, missing => 'value') who is left over.");
-	if (known->missing == KANON_MISSING_ANY && request->series.stable)
-		refuse_with_known("missing => 'any' in a publication", "No release stays near the one before so.",
-						  "Leave missing out, or say stable => false.");
-	run->problem.known = known;
-	run->problem.residual = KANON_RESIDUAL_SUPPRESS;
-}
-
 static void
 set_mask(Run *run)
 {
-	if (few_are_known(run->request))
-		set_known(run);
+	known_set(run);
 	if (run->request->guided.partition_by != NULL)
 		find_partition(run);
 	read_patterns(run);
@@ -203,6 +162,7 @@ static void
 look_at_mask(Run *run)
 {
 	rules_notice_empty(&run->problem);
+	known_ready(run);
 }
 
 /* A release that stays near an earlier one leaves little to solve: that is solved as a whole. */

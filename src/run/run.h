@@ -254,6 +254,17 @@ extern void look_for_changes(Run *run);
 extern KanonKnown known_columns_parse(const Source *source, int known_columns, int64 k,
 									  ArrayType *combinations, const char *missing);
 
+/* Does somebody know few columns?  Raises if the request has something beside that cannot be. */
+extern bool known_check(const Request *request);
+
+/* Sets up the run's problem so, if somebody does. */
+extern void known_set(Run *run);
+
+/* Once row types are there: k is asked of persons, if the request has them. */
+extern void known_ready(Run *run);
+
+extern void known_refuse(const char *what, const char *why, const char *hint) pg_attribute_noreturn();
+
 /* ---- identifiers.c: may the columns be published as they are? ---- */
 
 /*

@@ -86,6 +86,8 @@ run_words(const Run *run, const char *promise)
 	append_sets(&text, request->guided.combinations);
 	if (request->guided.missing != NULL && strcmp(request->guided.missing, "any") == 0)
 		appendStringInfoString(&text, ", blank cells agreeing with every value");
+	if (request->guided.missing != NULL && strcmp(request->guided.missing, "value") == 0)
+		appendStringInfoString(&text, ", NULL a value like others");
 	appendStringInfo(&text, "; %s, method %s", request->function, run->record.method);
 	for (int i = 0; request->privacy != NULL && i < request->privacy->n; i++)
 		appendStringInfo(&text, "; %s", privacy_sentence(&request->privacy->words[i]));
@@ -105,8 +107,6 @@ empty_hint(const Run *run, int n, int with)
 	if (with > 0)
 		return "Give a hierarchy to those that have none, a coarser last level to the others, or leave them out, "
 			   "so that other columns show more.";
-	if (run->problem.known != NULL)
-		return "Lower k, or leave them out, so that other columns show more.";
 	return "Give them hierarchies, or leave them out, so that other columns show more.";
 }
 

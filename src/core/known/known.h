@@ -60,6 +60,11 @@ typedef struct KanonShownCells
 	size_t words;
 	uint64_t **blank;        /* [ncolumns] */
 	KanonValueShown **value; /* [ncolumns][distinct] */
+	const uint32_t
+		*person;     /* [ntypes] whose rows a type has, where persons are counted and not rows; else NULL */
+	uint64_t *met;   /* [npersons] the count that met each last, */
+	uint64_t counts; /* of so many */
+	uint32_t nobody; /* a person who is not counted; UINT32_MAX: all are */
 } KanonShownCells;
 
 /* Cells without a value are blank, no other. */
@@ -86,10 +91,10 @@ kanon_cells_hides(const KanonShownCells *cells, uint32_t type, int column)
 }
 
 /*
- * The rows that show what the row type has in these columns; no more are counted once there are `enough`.
- * types (or NULL) takes the row types, [enough].
+ * The rows (or persons) that show what the row type has in these columns; no more are counted once there are `enough`.
+ * types (or NULL) takes the row types, [enough]; with persons [ntypes].
  */
-extern int64_t kanon_cells_count(const KanonShownCells *cells, uint32_t type, const int *column, int ncolumns,
+extern int64_t kanon_cells_count(KanonShownCells *cells, uint32_t type, const int *column, int ncolumns,
 								 int64_t enough, uint32_t *types, uint32_t *ntypes);
 
 /*
@@ -108,11 +113,11 @@ typedef struct KanonSample
 } KanonSample;
 
 /* The same number, and the sample; `enough` is at most KANON_SAMPLED, else there is none. */
-extern int64_t kanon_cells_sample(const KanonShownCells *cells, uint32_t type, const int *column,
-								  int64_t enough, KanonSample *sample);
+extern int64_t kanon_cells_sample(KanonShownCells *cells, uint32_t type, const int *column, int64_t enough,
+								  KanonSample *sample);
 
 /* As kanon_cells_count, of columns of which the first two are the sample's. */
-extern int64_t kanon_cells_count_more(const KanonShownCells *cells, const KanonSample *sample, uint32_t type,
+extern int64_t kanon_cells_count_more(KanonShownCells *cells, const KanonSample *sample, uint32_t type,
 									  const int *column, int ncolumns, int64_t enough, uint32_t *types,
 									  uint32_t *ntypes);
 
@@ -127,7 +132,7 @@ typedef void (*KanonCountsRare)(void *arg, uint32_t type, const int *column, int
  * Counts the rows of all combinations as the cells are now, none of which shows a value of fewer than k rows.
  * NULL in *counts: there are too many, or too little memory.  Cells and what is known must outlive it.
  */
-extern KanonStatus kanon_counts_open(const KanonShownCells *cells, const KanonKnown *known,
+extern KanonStatus kanon_counts_open(KanonShownCells *cells, const KanonKnown *known,
 									 KanonKnownCounts **counts);
 extern void kanon_counts_close(KanonKnownCounts *counts); /* NULL, too */
 
@@ -159,6 +164,10 @@ extern int64_t kanon_cells_agree(const KanonShownCells *cells, uint32_t type, co
  */
 extern KanonStatus kanon_known_release(const KanonShownCells *cells, const KanonMaskIndex *index,
 									   KanonRelease *release, KanonReport *report);
+
+/* A release with a class for each row type, without cells; then what the class's pattern leaves of the type's. */
+extern KanonStatus known_release_open(const KanonProblem *problem, KanonRelease *release);
+extern void known_release_show(const KanonProblem *problem, KanonRelease *release, uint32_t type);
 
 /* ---- rare_list.c: for each row type, the sets of columns in which its combination is rare ---- */
 
@@ -224,6 +233,7 @@ typedef struct KnownGreedy
 	KanonShownCells cells;
 	uint64_t *
 		*fixed; /* [ncolumns] cells that are not shown again, of a release that stays near another; or NULL */
+	uint64_t *const *kept; /* [ncolumns] cells that are not blanked, or NULL: any may be */
 	KanonMaskIndex *index; /* where not every pattern is allowed; or NULL */
 	uint64_t *agree; /* [KANON_LISTED_MOST * words] where a blank cell agrees with every value; else NULL */
 	KanonRareList list;
@@ -258,6 +268,13 @@ extern double known_weight(const KnownGreedy *g, uint32_t type, int column);
 /* The rows that show what the row type has in the set; of each with two columns a sample is taken first. */
 extern int64_t known_count_shown(KnownGreedy *g, uint32_t type, int ncolumns, int64_t enough, uint32_t *types,
 								 uint32_t *ntypes);
+
+/* Opens it, and blanks cells until nothing is rare; the scratch is freed by the caller, whatever the status. */
+extern KanonStatus known_blank(KnownGreedy *g);
+
+/* known_levels.c: the same of a problem with levels, near another release or not (previous: NULL). */
+extern KanonStatus known_solve_levels(const KanonProblem *problem, const KanonPrevious *previous,
+									  uint64_t turn, KanonRelease *release, KanonReport *report);
 
 /* known_give_back.c: shows every cell again that makes no combination rare, and that the mask lets be shown. */
 extern void known_give_back(KnownGreedy *g);

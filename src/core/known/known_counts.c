@@ -29,7 +29,7 @@ typedef struct Node
 
 struct KanonKnownCounts
 {
-	const KanonShownCells *cells;
+	KanonShownCells *cells;
 	const KanonKnown *known;
 	KanonScratch scratch;
 	Node *node; /* [nnodes] the first has no columns */
@@ -201,7 +201,7 @@ count_all(KanonKnownCounts *counts)
 }
 
 KanonStatus
-kanon_counts_open(const KanonShownCells *cells, const KanonKnown *known, KanonKnownCounts **open)
+kanon_counts_open(KanonShownCells *cells, const KanonKnown *known, KanonKnownCounts **open)
 {
 	KanonEnv *env = cells->problem->env;
 	KanonKnownCounts *counts = *open = kanon_alloc0(env, 1, sizeof(KanonKnownCounts));

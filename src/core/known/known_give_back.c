@@ -13,7 +13,8 @@
 static bool
 fits(KnownGreedy *g, uint32_t type, KanonPattern columns, int ncolumns, int from)
 {
-	int64_t enough = kanon_known_k(g->known, columns) - g->problem->rows[type];
+	int64_t own = g->cells.person != NULL ? 1 : g->problem->rows[type];
+	int64_t enough = kanon_known_k(g->known, columns) - own;
 
 	if (enough <= 0)
 		g->sample.n = 0, g->sample.all = false;
@@ -145,6 +146,8 @@ give_back(KnownGreedy *g, uint32_t type)
 	bool any = false;
 
 	g->norder = 0;
+	/* each row type comes with its person */
+	g->cells.nobody = g->cells.person != NULL ? g->cells.person[type] : UINT32_MAX;
 	for (int c = 0; c < g->problem->ncolumns; c++)
 		if (!kanon_cells_is_blank(&g->cells, type, c))
 			add_to_order(g, type, c);

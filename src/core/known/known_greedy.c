@@ -97,7 +97,8 @@ sets_left(const KnownGreedy *g, uint32_t type, uint32_t *sets, size_t n, uint32_
 		if (at < set->ncolumns)
 			continue;
 		for (at = 0; at < set->ncolumns; at++)
-			hits[set->column[at]]++;
+			if (g->kept == NULL || (g->kept[set->column[at]][type / 64] >> type % 64 & 1) == 0)
+				hits[set->column[at]]++;
 		sets[left++] = sets[i];
 	}
 	return left;
@@ -137,6 +138,7 @@ hit_sets(KnownGreedy *g, uint32_t type)
 {
 	uint32_t hits[KANON_MAX_COLUMNS];
 	size_t n = read_sets(g, type);
+	int best;
 
 	if (g->agree != NULL)
 		n = known_still_rare(g, type, g->sets, n);
@@ -144,7 +146,11 @@ hit_sets(KnownGreedy *g, uint32_t type)
 	{
 		if (kanon_stop(&g->pace, n * 4 + (uint64_t) g->problem->ncolumns))
 			known_fail(g, KANON_CANCELLED);
-		lose(g, type, best_column(g, type, hits));
+		best = best_column(g, type, hits);
+		if (best < 0) /* it stays, and is rare: never so */
+			known_fail(g, KANON_BROKEN);
+		else
+			lose(g, type, best);
 	}
 	blank_along(g, type);
 }
@@ -236,7 +242,8 @@ look_at_rest(KnownGreedy *g, uint32_t type, int ncolumns, int64_t k)
 	uint32_t n;
 	int64_t rows;
 
-	if (!KANON_GROW(&g->scratch, &g->rest_room, (size_t) (k < g->problem->ntypes ? k : g->problem->ntypes),
+	if (!KANON_GROW(&g->scratch, &g->rest_room,
+					(size_t) (k < g->problem->ntypes && g->cells.person == NULL ? k : g->problem->ntypes),
 					KANON_ARRAY(g->rest)))
 	{
 		known_fail(g, KANON_NO_MEMORY);
@@ -355,7 +362,7 @@ follow_losses(KnownGreedy *g)
 	{
 		if (g->nlost == 0 || (g->counts == NULL && many_lost(g)))
 		{
-			if (g->counts == NULL && !most_lost(g))
+			if (g->counts == NULL && g->cells.person == NULL && !most_lost(g))
 				known_fail(g, kanon_counts_open(&g->cells, g->known, &g->counts));
 			if (g->status == KANON_OK)
 				find_rare(g);
@@ -502,6 +509,23 @@ blank_before(KnownGreedy *g, const KanonPrevious *previous)
 		previous->became[c] = KANON_DROPPED;
 }
 
+KanonStatus
+known_blank(KnownGreedy *g)
+{
+	const KanonProblem *problem = g->problem;
+	KanonKnown known = *problem->known;
+
+	g->here = *problem;
+	g->problem = &g->here;
+	known.k = problem->k;
+	g->known = &known;
+	kanon_pace_limit(&g->pace, problem, "blank cells");
+	known_fail(g, take_memory(g));
+	if (g->status == KANON_OK)
+		blank_rare(g);
+	return g->status;
+}
+
 static KanonStatus
 solve(KnownGreedy *g, const KanonPrevious *previous, KanonRelease *release, KanonReport *report)
 {
@@ -512,6 +536,8 @@ solve(KnownGreedy *g, const KanonPrevious *previous, KanonRelease *release, Kano
 	*report = (KanonReport){.lower_bound = -INFINITY};
 	if (problem->ntypes == 0)
 		return KANON_OK;
+	if (kanon_count_qis(problem) < problem->ncolumns)
+		return known_solve_levels(problem, previous, g->turn, release, report);
 	g->here = *problem;
 	g->problem = &g->here;
 	known = *problem->known;

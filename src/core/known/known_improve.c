@@ -54,11 +54,17 @@ find_bound(const KanonProblem *problem, double *sum)
 {
 	KanonScratch scratch = {.env = problem->env};
 	KanonProblem whole = *problem;
+	KanonColumn columns[KANON_MAX_QIS];
 	KanonKnown known = *problem->known;
-	Bound bound = {.problem = problem};
-	int most = kanon_known_most(&known, problem->ncolumns);
+	Bound bound = {.problem = &whole};
+	int most = kanon_known_most(&known, kanon_count_qis(problem));
 	KanonStatus status;
 
+	/* a rare combination of values costs a cell its first level at least */
+	whole.ncolumns = kanon_count_qis(problem);
+	for (int q = 0; q < whole.ncolumns; q++)
+		columns[q] = problem->columns[kanon_first_column(problem, q)];
+	whole.columns = columns;
 	whole.time_limit = INFINITY;
 	known.k = problem->k;
 	bound.used = kanon_take0(&scratch, problem->ntypes, sizeof(KanonPattern));

@@ -51,6 +51,10 @@ kanon_cells_open(KanonShownCells *cells)
 	cells->words = ((size_t) problem->ntypes + 63) / 64;
 	cells->blank = kanon_take0(cells->scratch, columns, sizeof(uint64_t *));
 	cells->value = kanon_take0(cells->scratch, columns, sizeof(KanonValueShown *));
+	cells->person = problem->known->person;
+	cells->nobody = UINT32_MAX;
+	if (cells->person != NULL)
+		cells->met = kanon_take0(cells->scratch, problem->known->npersons, sizeof(uint64_t));
 	status = kanon_taken(cells->scratch);
 	for (int c = 0; c < problem->ncolumns && status == KANON_OK; c++)
 	{
@@ -89,9 +93,24 @@ kanon_cells_show(KanonShownCells *cells, uint32_t type, int column)
 		value->shown[type / 64] |= bit;
 }
 
+/* Another row type is met: its rows, or its person who was not met yet. */
+static inline int64_t
+counted(KanonShownCells *cells, uint32_t type)
+{
+	uint32_t person;
+
+	if (cells->person == NULL)
+		return cells->problem->rows[type];
+	person = cells->person[type];
+	if (person == cells->nobody || cells->met[person] == cells->counts)
+		return 0;
+	cells->met[person] = cells->counts;
+	return 1;
+}
+
 /* One by one, from the value that the fewest have. */
 static int64_t
-count_listed(const KanonShownCells *cells, const KanonValueShown *rarest, uint32_t type, const int *column,
+count_listed(KanonShownCells *cells, const KanonValueShown *rarest, uint32_t type, const int *column,
 			 int ncolumns, int64_t enough, uint32_t *types, uint32_t *ntypes)
 {
 	const KanonColumn *columns = cells->problem->columns;
@@ -108,7 +127,7 @@ count_listed(const KanonShownCells *cells, const KanonValueShown *rarest, uint32
 			at++;
 		if (at < ncolumns)
 			continue;
-		rows += cells->problem->rows[other];
+		rows += counted(cells, other);
 		if (types != NULL && rows < enough)
 			types[n++] = other;
 	}
@@ -118,8 +137,8 @@ count_listed(const KanonShownCells *cells, const KanonValueShown *rarest, uint32
 }
 
 int64_t
-kanon_cells_count(const KanonShownCells *cells, uint32_t type, const int *column, int ncolumns,
-				  int64_t enough, uint32_t *types, uint32_t *ntypes)
+kanon_cells_count(KanonShownCells *cells, uint32_t type, const int *column, int ncolumns, int64_t enough,
+				  uint32_t *types, uint32_t *ntypes)
 {
 	const uint64_t *shown[KANON_MAX_COLUMNS];
 	const KanonValueShown *rarest = NULL;
@@ -127,6 +146,7 @@ kanon_cells_count(const KanonShownCells *cells, uint32_t type, const int *column
 	uint32_t n = 0;
 	int nshown = 0;
 
+	cells->counts++;
 	for (int i = 0; i < ncolumns; i++)
 	{
 		const KanonValueShown *value =
@@ -149,7 +169,7 @@ kanon_cells_count(const KanonShownCells *cells, uint32_t type, const int *column
 		{
 			uint32_t other = (uint32_t) (w * 64) + (uint32_t) __builtin_ctzll(all);
 
-			rows += cells->problem->rows[other];
+			rows += counted(cells, other);
 			if (types != NULL && rows < enough)
 				types[n++] = other;
 		}
@@ -160,7 +180,7 @@ kanon_cells_count(const KanonShownCells *cells, uint32_t type, const int *column
 }
 
 int64_t
-kanon_cells_sample(const KanonShownCells *cells, uint32_t type, const int *column, int64_t enough,
+kanon_cells_sample(KanonShownCells *cells, uint32_t type, const int *column, int64_t enough,
 				   KanonSample *sample)
 {
 	int64_t most = enough > KANON_SAMPLED ? enough : KANON_SAMPLED;
@@ -168,7 +188,7 @@ kanon_cells_sample(const KanonShownCells *cells, uint32_t type, const int *colum
 
 	sample->n = 0;
 	sample->all = false;
-	if (most > KANON_SAMPLED)
+	if (most > KANON_SAMPLED || cells->person != NULL)
 		return kanon_cells_count(cells, type, column, 2, enough, NULL, NULL);
 	rows = kanon_cells_count(cells, type, column, 2, most, sample->type, &sample->n);
 	sample->all = rows < most;
@@ -176,8 +196,8 @@ kanon_cells_sample(const KanonShownCells *cells, uint32_t type, const int *colum
 }
 
 int64_t
-kanon_cells_count_more(const KanonShownCells *cells, const KanonSample *sample, uint32_t type,
-					   const int *column, int ncolumns, int64_t enough, uint32_t *types, uint32_t *ntypes)
+kanon_cells_count_more(KanonShownCells *cells, const KanonSample *sample, uint32_t type, const int *column,
+					   int ncolumns, int64_t enough, uint32_t *types, uint32_t *ntypes)
 {
 	const KanonColumn *columns = cells->problem->columns;
 	int64_t rows = 0;
@@ -193,7 +213,7 @@ kanon_cells_count_more(const KanonShownCells *cells, const KanonSample *sample, 
 			at++;
 		if (at < ncolumns)
 			continue;
-		rows += cells->problem->rows[other];
+		rows += counted(cells, other);
 		if (types != NULL && rows < enough)
 			types[n++] = other;
 	}

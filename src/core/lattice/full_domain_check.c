@@ -103,7 +103,10 @@ static void
 judge_rest(const Checker *checker, const int64_t *counts, size_t ntypes, Count *count)
 {
 	const KanonProblem *problem = checker->problem;
-	bool present = kanon_presence_rest(checker->presence, count->suppressed);
+	/* where a blank cell is a value, k rows are to have it */
+	bool enough = problem->known == NULL || problem->known->missing != KANON_MISSING_VALUE ||
+				  count->suppressed >= problem->k;
+	bool present = enough && kanon_presence_rest(checker->presence, count->suppressed);
 
 	count->rest_is_class = count->suppressed > 0 && present &&
 						   kanon_class_allowed(problem, checker->rest, counts, ntypes, count->suppressed);
@@ -345,6 +348,8 @@ ask_by_types(Checker *checker, KanonPattern node, Count *count, uint32_t *class_
 
 	list_types(checker, checker->problem->ntypes);
 	status = count_populations(checker, node);
+	if (status == KANON_OK && checker->dead != NULL)
+		status = checker_find_dead(checker, node);
 	if (status != KANON_OK)
 		return status;
 	memset(count, 0, sizeof(*count));
@@ -353,7 +358,8 @@ ask_by_types(Checker *checker, KanonPattern node, Count *count, uint32_t *class_
 		uint32_t from = checker->start[g];
 		uint32_t ntypes = checker->start[g + 1] - from;
 		int64_t rows = (int64_t) entry[block->words];
-		bool allowed = kanon_class_allowed(checker->problem, checker->member + from, NULL, ntypes, rows) &&
+		bool allowed = checker_shows(checker, checker->member[from]) &&
+					   kanon_class_allowed(checker->problem, checker->member + from, NULL, ntypes, rows) &&
 					   (FAULT(population_miscounted) || kanon_presence_allows(checker->presence, g, rows));
 
 		if (kanon_stop(checker->pace, ntypes))
@@ -371,16 +377,23 @@ ask_by_types(Checker *checker, KanonPattern node, Count *count, uint32_t *class_
 	return KANON_OK;
 }
 
-KanonStatus
-checker_classes(Checker *checker, KanonPattern node, uint32_t *class_of, Count *count)
+/* The same; class_of has them by group. */
+static KanonStatus
+classes_by_types(Checker *checker, KanonPattern node, uint32_t *class_of, Count *count)
 {
-	const KanonProblem *problem = checker->problem;
 	KanonStatus status = checker_take_lists(checker);
 
 	if (status == KANON_OK)
 		status = group_types(checker, node);
-	if (status == KANON_OK)
-		status = ask_by_types(checker, node, count, class_of);
+	return status == KANON_OK ? ask_by_types(checker, node, count, class_of) : status;
+}
+
+KanonStatus
+checker_classes(Checker *checker, KanonPattern node, uint32_t *class_of, Count *count)
+{
+	const KanonProblem *problem = checker->problem;
+	KanonStatus status = classes_by_types(checker, node, class_of, count);
+
 	if (status != KANON_OK)
 		return status;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
@@ -548,6 +561,8 @@ checker_count(Checker *checker, KanonPattern node, Count *count)
 	Groups *groups, *found;
 	KanonStatus status = KANON_OK;
 
+	if (checker->dead != NULL)
+		return classes_by_types(checker, node, checker->of_group, count);
 	set_levels(checker, node);
 	groups = history_find(checker, block->level);
 	checker->rolled_up += groups != &checker->base;

@@ -25,6 +25,7 @@ typedef struct Near
 	KanonPart rest;
 	KanonFullDomainOptions options; /* of the rest */
 	KanonPrevious shown;            /* the classes before, of the rest */
+	KanonKnown known;               /* with the persons of the rest */
 	KanonRelease solved;
 } Near;
 
@@ -59,6 +60,24 @@ count_suppressed(Near *near)
 	return KANON_OK;
 }
 
+/* The persons of the rest. */
+static KanonStatus
+take_persons(Near *near)
+{
+	const KanonKnown *known = near->problem->known;
+	uint32_t n = near->rest.problem.ntypes, *person;
+
+	if (known == NULL || known->person == NULL)
+		return KANON_OK;
+	person = kanon_take(&near->scratch, n, sizeof(uint32_t));
+	for (uint32_t i = 0; person != NULL && i < n; i++)
+		person[i] = known->person[near->rest.type[i]];
+	near->known = *known;
+	near->known.person = person;
+	near->rest.problem.known = &near->known;
+	return kanon_taken(&near->scratch);
+}
+
 /* The rows that are not suppressed, with the classes that they were in. */
 static KanonStatus
 open_rest(Near *near)
@@ -84,6 +103,8 @@ open_rest(Near *near)
 		total += rows[n++] = problem->rows[i] - near->blank[i];
 	}
 	status = kanon_part_open(problem, n, type, rows, &near->scratch, &near->pace, &near->rest);
+	if (status == KANON_OK)
+		status = take_persons(near);
 	if (status != KANON_OK)
 		return status;
 	near->shown = *previous;

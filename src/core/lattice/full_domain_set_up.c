@@ -386,6 +386,8 @@ set_up(Checker *checker, const Metric *metric, int64_t limit, KanonReport *repor
 	if (checker->history == NULL || checker->self == NULL)
 		return KANON_NO_MEMORY;
 	checker->self->pace = *checker->pace;
+	if (problem->known != NULL)
+		return checker_take_dead(checker);
 	if (!kanon_by_types(problem))
 		return KANON_OK;
 	status = checker_take_lists(checker);
@@ -434,6 +436,10 @@ checker_close(Checker *checker)
 	kanon_free(env, checker->typical);
 	kanon_free(env, checker->class_types);
 	kanon_free(env, checker->class_counts);
+	kanon_free(env, checker->dead);
+	kanon_free(env, checker->all_dead);
+	kanon_free(env, checker->before);
+	kanon_free(env, checker->of_group);
 	kanon_free(env, checker->rest_counts);
 	kanon_presence_close(checker->presence);
 	kanon_free(env, checker);

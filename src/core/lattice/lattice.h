@@ -8,6 +8,7 @@
 #include "util/heap.h"
 #include "util/pace.h"
 #include "privacy/population.h"
+#include "rare/rare.h"
 
 /*
  * ---- lattice.c: what the files of the full-domain method share.
@@ -15,6 +16,7 @@
  * 	lattice.c				nodes, their numbers and neighbours
  * 	full_domain_metric.c	what a node loses
  * 	full_domain_check.c		the classes of a node (and _set_up.c, _member.c)
+ * 	full_domain_known.c		the rows that a node shows to somebody who knows few columns
  * 	full_domain_search.c	which nodes to check
  * 	full_domain_order.c		in which order
  * 	full_domain_wide.c		the same where there are too many to have something for each
@@ -400,6 +402,11 @@ struct Checker
 	uint32_t *start;         /* [ntypes + 2] */
 	uint32_t *rest;          /* [ntypes] types whose rows are suppressed */
 	KanonPresence *presence; /* or NULL */
+	/* against somebody who knows few columns; NULL: nobody does */
+	uint64_t *dead;     /* bits of the types that the node at hand suppresses */
+	uint64_t *all_dead; /* of all types */
+	int64_t *before;    /* [ntypes] rows that the release before showed; or NULL */
+	uint32_t *of_group; /* [ntypes] */
 };
 
 static inline uint64_t *
@@ -419,6 +426,14 @@ extern Groups *history_reserve(Checker *checker, size_t words, size_t *at);
 
 /* Memory for lists of the row types of each group, if it is not there yet. */
 extern KanonStatus checker_take_lists(Checker *checker);
+
+/* ---- full_domain_known.c ---- */
+
+extern KanonStatus checker_take_dead(Checker *checker);
+
+/* Finds the types that the node suppresses, of types that are listed by group. */
+extern KanonStatus checker_find_dead(Checker *checker, KanonPattern node);
+extern bool checker_shows(const Checker *checker, uint32_t type);
 
 /* Makes the groups of block->level from block->from; where entries go: member->position. */
 extern KanonStatus member_make_groups(KanonMember *member);

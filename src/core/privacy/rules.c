@@ -317,8 +317,8 @@ fulfils_rule(const KanonProblem *problem, int r, const uint32_t *types, const in
 	if (rule->kind == KANON_SUBJECT)
 	{
 		n = 0;
-		/* k is asked of a population: not of the persons who are in the table */
-		few = few || problem->k_map;
+		/* k is asked of a population, or of combinations: not of the persons who are in the class */
+		few = few || problem->k_map || problem->known != NULL;
 		for (size_t i = 0; i < ntypes && !few; i++)
 			if (rows_of(problem, types, counts, i) > 0)
 				privacy->persons[n++] = problem->extra[rule->column].code[types[i]];

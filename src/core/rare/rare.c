@@ -76,6 +76,7 @@ typedef struct Finder
 	uint64_t *dead;     /* row types that are dead in a part of the set */
 	uint64_t *own;      /* where those are noted that are dead in the set itself; NULL: nobody asks */
 	int64_t *count;     /* [room] rows by combination, all zero between two sets */
+	uint32_t *last;     /* [room] the person before, from 1 on, by combination; NULL: rows are counted */
 	uint32_t *tally_of; /* [room] from 1 on, all zero between two sets */
 	size_t room;
 	Slot *hashed; /* [hash_mask + 1] */
@@ -239,6 +240,23 @@ number_by_hash(Finder *finder, const Living *from, const uint32_t *code)
 	return (size_t) n + 1;
 }
 
+/* The persons of each combination instead: row types come person by person. */
+static void
+count_persons(Finder *finder, const Living *from, size_t n)
+{
+	const uint32_t *person = finder->known->person;
+
+	memset(finder->count, 0, n * sizeof(int64_t));
+	memset(finder->last, 0, n * sizeof(uint32_t));
+	for (uint32_t i = 0; i < from->n; i++)
+	{
+		uint32_t *last = &finder->last[finder->at[i]];
+
+		finder->count[finder->at[i]] += *last != person[from->type[i]] + 1;
+		*last = person[from->type[i]] + 1;
+	}
+}
+
 /* Counts the rows of each combination; of how many there may be. */
 static size_t
 count_rows(Finder *finder, const Living *from)
@@ -255,6 +273,8 @@ count_rows(Finder *finder, const Living *from)
 		n = number_by_hash(finder, from, code);
 		for (uint32_t i = 0; i < from->n; i++)
 			finder->count[finder->at[i]] += rows[type[i]];
+		if (finder->last != NULL)
+			count_persons(finder, from, n);
 		return n;
 	}
 	for (uint32_t i = 0; i < from->n; i++)
@@ -264,6 +284,8 @@ count_rows(Finder *finder, const Living *from)
 		finder->at[i] = at;
 		finder->count[at] += rows[type[i]];
 	}
+	if (finder->last != NULL)
+		count_persons(finder, from, n);
 	return n;
 }
 
@@ -512,6 +534,8 @@ take_memory(Finder *finder)
 	finder->dead = kanon_take(scratch, finder->words, sizeof(uint64_t));
 	finder->count = kanon_take0(scratch, finder->room, sizeof(int64_t));
 	finder->tally_of = kanon_take0(scratch, finder->room, sizeof(uint32_t));
+	if (finder->known->person != NULL)
+		finder->last = kanon_take(scratch, finder->room, sizeof(uint32_t));
 	finder->hashed = kanon_take(scratch, finder->hash_mask + 1, sizeof(Slot));
 	finder->at = kanon_take(scratch, types, sizeof(uint32_t));
 	finder->tally = kanon_take(scratch, types, sizeof(Tally));
@@ -529,6 +553,25 @@ take_memory(Finder *finder)
 		finder->living[d].number = kanon_take0(scratch, types, sizeof(uint32_t));
 	}
 	return kanon_taken(scratch);
+}
+
+/* Row types in the order of their persons, by counting. */
+static KanonStatus
+sort_by_person(Finder *finder)
+{
+	const KanonKnown *known = finder->known;
+	uint32_t *start = kanon_take0(&finder->scratch, (size_t) known->npersons + 1, sizeof(uint32_t));
+
+	if (start == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t i = 0; i < finder->problem->ntypes; i++)
+		start[known->person[i] + 1]++;
+	for (uint32_t p = 0; p < known->npersons; p++)
+		start[p + 1] += start[p];
+	for (uint32_t i = 0; i < finder->problem->ntypes; i++)
+		finder->living[0].type[start[known->person[i]]++] = i;
+	kanon_drop(&finder->scratch, start);
+	return kanon_stop(&finder->pace, finder->problem->ntypes) ? KANON_CANCELLED : KANON_OK;
 }
 
 KanonStatus
@@ -549,9 +592,12 @@ kanon_rare_find(const KanonProblem *problem, const KanonKnown *known, KanonRareV
 	{
 		for (uint32_t i = 0; i < problem->ntypes; i++)
 			finder.living[0].type[i] = i;
+		if (known->person != NULL)
+			status = sort_by_person(&finder);
 		finder.living[0].n = problem->ntypes;
 		finder.living[0].ncombinations = 1;
-		status = walk(&finder);
+		if (status == KANON_OK)
+			status = walk(&finder);
 	}
 	kanon_scratch_free(&finder.scratch);
 	return status;

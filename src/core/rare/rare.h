@@ -29,6 +29,8 @@ typedef struct KanonKnown
 	int nsets;
 	KanonMissing missing;
 	const uint64_t *const *blank; /* [ncolumns] bits of row types whose cell is blank, or NULL: none is */
+	const uint32_t *person;       /* [ntypes] whose rows a type has: k is asked of persons; NULL: of rows */
+	uint32_t npersons;
 } KanonKnown;
 
 /* A minimal rare combination. */
@@ -36,9 +38,9 @@ typedef struct KanonRare
 {
 	const int *column; /* [ncolumns] ascending */
 	int ncolumns;
-	const uint32_t *type; /* [ntypes] the row types that have it, ascending */
+	const uint32_t *type; /* [ntypes] the row types that have it, ascending, or by person */
 	uint32_t ntypes;
-	int64_t rows; /* that agree with it, fewer than k */
+	int64_t rows; /* or persons, that agree with it, fewer than k */
 	int64_t k;
 } KanonRare;
 

@@ -15,10 +15,11 @@ CREATE FUNCTION @extschema@.kanon_check(
     known_columns     int,
     k                 bigint  DEFAULT 2,
     combinations      text[]  DEFAULT NULL,
-    missing           text    DEFAULT 'value')
+    missing           text    DEFAULT 'value',
+    subject           name    DEFAULT NULL)
 RETURNS TABLE (size int, combinations_below_k bigint, smallest bigint, rows_below_k bigint)
 LANGUAGE C STABLE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_check_known';
 
-COMMENT ON FUNCTION @extschema@.kanon_check(regclass, name[], int, bigint, text[], text)
-IS 'combinations of values in few columns that fewer than k rows have, by the number of columns';
+COMMENT ON FUNCTION @extschema@.kanon_check(regclass, name[], int, bigint, text[], text, name)
+IS 'combinations of values in few columns that fewer than k rows (or persons) have, by the number of columns';

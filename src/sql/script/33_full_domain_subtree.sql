@@ -8,6 +8,9 @@ CREATE FUNCTION @extschema@.kanon_full_domain(
     metric            text     DEFAULT 'loss',
     workers           int      DEFAULT NULL,
     explore           boolean  DEFAULT false,
+    known_columns     int      DEFAULT NULL,
+    combinations      text[]   DEFAULT NULL,
+    missing           text     DEFAULT NULL,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
@@ -27,7 +30,7 @@ RETURNS TABLE (pattern text, verdict text, metric_value float8, suppressed_rows 
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_full_domain';
 
-COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, text, float8, text, int, boolean, name[], name[], jsonb, @extschema@.kanon_weights, jsonb, jsonb[], name[], text, name, boolean, boolean, boolean, interval)
+COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, text, float8, text, int, boolean, int, text[], text, name[], name[], jsonb, @extschema@.kanon_weights, jsonb, jsonb[], name[], text, name, boolean, boolean, boolean, interval)
 IS 'publishes a table k-anonymously with every row generalized to the same levels, the optimal ones by a metric';
 
 CREATE FUNCTION @extschema@.kanon_subtree(

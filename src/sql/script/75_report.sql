@@ -346,7 +346,7 @@ statements AS (
                     WHEN r.linked IS NOT NULL THEN format('Somebody may know the quasi-identifiers of a person, and those of %s in each other table. At least %s persons of the release fit that, or nobody.',
                          CASE r.linked ->> 'known_rows' WHEN 'all' THEN 'all rows of the person' WHEN '1' THEN '1 row of the person' ELSE 'at most ' || (r.linked ->> 'known_rows') || ' rows of the person' END, r.linked ->> 'k')
                          || ' kanon counted that over all tables before anybody could see them; kanon_check_linked counts it again.'
-                    WHEN r.few_known THEN format('Every combination of values in %s of these columns that the table shows occurs in at least %s rows. %s%s Nothing is promised against somebody who knows more columns.', r.known, r.k, CASE WHEN r.options ->> 'missing' = 'any' THEN 'A blank cell counts as any value.' ELSE 'Blank cells are no values.' END, CASE WHEN r.known ~ '=' THEN ' A number behind a set is its own least number of rows.' ELSE '' END)
+                    WHEN r.few_known THEN format('Every combination of values in %s of these columns that the table shows occurs in %s. %s%s Nothing is promised against somebody who knows more columns.', r.known, CASE WHEN r.subject IS NULL THEN format('at least %s rows', r.k) ELSE format('rows of at least %s persons, whom column %s tells apart', r.k, r.subject) END, CASE r.options ->> 'missing' WHEN 'any' THEN 'A blank cell counts as any value.' WHEN 'value' THEN 'An empty cell is a value like others.' ELSE 'Blank cells are no values.' END, CASE WHEN r.known ~ '=' THEN ' A number behind a set is its own least number of rows.' ELSE '' END)
                     WHEN r.population IS NOT NULL THEN format('Every combination of these columns in the table fits at least %s %s of the population %s%s.', r.k, CASE WHEN r.population_subject IS NULL THEN 'rows' ELSE 'different persons' END, r.population, coalesce(', counted by ' || quote_ident(r.population_subject), ''))
                     WHEN r.subject IS NOT NULL THEN format('Every combination of these columns in the table is shared by at least %s different persons (counted by %s).', r.k, quote_ident(r.subject))
                     ELSE format('Every combination of these columns in the table occurs in at least %s %s.', r.k, CASE r.k WHEN 1 THEN 'row' ELSE 'rows' END) END,
@@ -586,7 +586,7 @@ again AS (
                || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,identify_together,tell,metric_bound,stayed_near}'::text[])
                || CASE WHEN r.privacy <> '[]' THEN jsonb_build_object('privacy', (SELECT jsonb_agg(x - 'says') FROM jsonb_array_elements(r.privacy) AS x)) ELSE '{}' END AS options
     FROM r
-    WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.named_not IS NULL AND r.mechanism IS NULL AND r.tables IS NULL AND NOT r.options ?| '{h,rho,linked,known_columns,combinations}'
+    WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.named_not IS NULL AND r.mechanism IS NULL AND r.tables IS NULL AND NOT r.options ?| '{h,rho,linked}'
       AND NOT jsonb_path_exists(r.privacy, '$[*].listed')),
 ks AS (
     SELECT f.* FROM again a, LATERAL @extschema@.kanon_frontier(a.source_now, a.names, kanon_report_data.frontier, method => 'greedy'::text, patterns => NULL::text[],
@@ -683,7 +683,6 @@ SELECT jsonb_build_object(
     'frontier', CASE WHEN kanon_report_data.frontier IS NOT NULL AND r.tables IS NULL THEN jsonb_build_object('says',
                     CASE WHEN r.mechanism IS NOT NULL THEN 'Rows that are drawn by chance, or have noise, hide nobody among k others.'
                          WHEN r.options ? 'linked' THEN 'This is one table of a release of several, so other ks cannot be tried for it alone.'
-                         WHEN r.few_known THEN 'Other ks cannot be tried here: call the function with dry_run => true, once for each k.'
                          WHEN r.options ? 'rho' THEN 'The promise is about a confidence: there is no k.'
                          WHEN r.options ? 'h' THEN 'Which items are private was not recorded where they were listed, so other ks cannot be tried.'
                          WHEN r.source_now IS NULL THEN format('The source was not read: %s. So other ks were not tried.', coalesce(r.source_not, 'it is not there any more'))

@@ -1,0 +1,226 @@
+/*
+ * known_levels.c: cells that are blanked for an attacker who knows few columns, shown coarser where that is enough.
+ *
+ * The values come first: cells are blanked until no combination is rare.  Then all blank cells show their next
+ * level, beside what is shown already, and those are blanked of which a combination is rare; and so on up the hierarchies.
+ * A combination that is rare then has a cell that was added: nothing that was shown has to go.  A cell of one level and a cell of
+ * another are two values, whichever is within which: k rows show whatever somebody looks up.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "known/known.h"
+#include "model/model.h"
+
+typedef struct KnownLevels
+{
+	const KanonProblem *problem;
+	KanonScratch scratch;
+	KanonPace pace;
+	double start;
+	int nqis;
+	int first[KANON_MAX_QIS + 1]; /* column of level 0 */
+	uint8_t *level;               /* [nqis * ntypes] that is shown; as many as there are: none */
+	const uint8_t *floor;         /* [nqis * ntypes] no level below may be shown; NULL: any may */
+	const int64_t *before;        /* [ntypes] rows of another release that this one stays near, or NULL */
+	KanonColumn columns[KANON_MAX_QIS];
+	uint32_t *code[KANON_MAX_QIS]; /* [ntypes] */
+	uint64_t *kept[KANON_MAX_QIS]; /* bits of cells that stay */
+	KanonProblem shown;            /* the table as it is shown, with what is added */
+	bool any;                      /* cells are added */
+} KnownLevels;
+
+static int
+height(const KnownLevels *levels, int q)
+{
+	return levels->first[q + 1] - levels->first[q];
+}
+
+static bool
+is_null(const KanonColumn *column, uint32_t type)
+{
+	return column->has_null && column->code[type] == column->distinct - 1;
+}
+
+/* The column as it is shown, with blank cells at that level added for the rows that were there before, or for the others. */
+static void
+fill_column(KnownLevels *levels, int q, int add, bool old)
+{
+	const KanonColumn *column = &levels->problem->columns[levels->first[q]];
+	uint32_t ntypes = levels->problem->ntypes, start[KANON_MAX_COLUMNS + 1];
+	KanonColumn *to = &levels->columns[q];
+	int most = height(levels, q);
+
+	start[0] = 0;
+	to->weight = 0;
+	for (int l = 0; l < most; l++)
+	{
+		start[l + 1] = start[l] + column[l].distinct;
+		to->weight += l < add ? 0 : column[l].weight;
+	}
+	to->code = levels->code[q];
+	to->distinct = start[most] + 1;
+	to->has_null = true;
+	memset(levels->kept[q], 0, ((size_t) ntypes + 63) / 64 * sizeof(uint64_t));
+	for (uint32_t i = 0; i < ntypes; i++)
+	{
+		size_t cell = (size_t) q * ntypes + i;
+		int at = levels->level[cell];
+		bool adds = at == most && add < most && (levels->before == NULL || old == (levels->before[i] > 0)) &&
+					(levels->floor == NULL || levels->floor[cell] <= add) && !is_null(&column[add], i) &&
+					!is_null(&column[0], i);
+
+		if (at < most && !adds)
+			levels->kept[q][i / 64] |= UINT64_C(1) << i % 64;
+		at = adds ? add : at;
+		levels->any = levels->any || adds;
+		levels->code[q][i] =
+			at < most && !is_null(&column[0], i) ? start[at] + column[at].code[i] : start[most];
+	}
+}
+
+/* Cells that are added and not blanked again have the level. */
+static void
+take_levels(KnownLevels *levels, const KanonShownCells *cells, int add)
+{
+	uint32_t ntypes = levels->problem->ntypes;
+
+	for (int q = 0; q < levels->nqis; q++)
+		for (uint32_t i = 0; i < ntypes; i++)
+			if (levels->level[(size_t) q * ntypes + i] == height(levels, q) &&
+				!kanon_cells_is_blank(cells, i, q))
+				levels->level[(size_t) q * ntypes + i] = (uint8_t) add;
+}
+
+/* Shows what it can of what is blank at that level. */
+static KanonStatus
+add_level(KnownLevels *levels, uint64_t turn, int add, bool old, KanonReport *report)
+{
+	KanonEnv *env = levels->problem->env;
+	KnownGreedy g = {.problem = &levels->shown, .turn = turn, .kept = levels->kept};
+	KanonStatus status;
+
+	levels->any = false;
+	for (int q = 0; q < levels->nqis; q++)
+		fill_column(levels, q, add, old);
+	if (!levels->any)
+		return KANON_OK;
+	levels->shown.rows = old && levels->before != NULL ? levels->before : levels->problem->rows;
+	levels->shown.time_limit = fmax(levels->problem->time_limit - (env->now(env->arg) - levels->start), 0);
+	status = known_blank(&g);
+	report->stopped = report->stopped || g.pace.late;
+	if (status == KANON_OK)
+		take_levels(levels, &g.cells, add);
+	kanon_scratch_free(&g.scratch);
+	return kanon_stop(&levels->pace, levels->problem->ntypes) ? KANON_CANCELLED : status;
+}
+
+/* What the release before showed of each row type, and of how many of its rows. */
+static KanonStatus
+read_before(KnownLevels *levels, const KanonPrevious *previous)
+{
+	const KanonProblem *problem = levels->problem;
+	uint8_t *floor = kanon_take0(&levels->scratch, (size_t) levels->nqis * problem->ntypes, sizeof(uint8_t));
+	int64_t *before = kanon_take0(&levels->scratch, problem->ntypes, sizeof(int64_t));
+
+	if (levels->scratch.failed)
+		return KANON_NO_MEMORY;
+	for (size_t f = 0; f < previous->nflows; f++)
+	{
+		uint32_t type = previous->flows[f].type;
+
+		before[type] += previous->flows[f].rows;
+		before[type] = before[type] < problem->rows[type] ? before[type] : problem->rows[type];
+		for (int q = 0; q < levels->nqis; q++)
+		{
+			uint8_t *least = &floor[(size_t) q * problem->ntypes + type];
+			uint8_t level = 0;
+
+			while (level < height(levels, q) &&
+				   kanon_has(previous->pattern[previous->flows[f].class_], levels->first[q] + level))
+				level++;
+			*least = *least > level ? *least : level;
+		}
+	}
+	levels->floor = floor;
+	levels->before = before;
+	/* class by class nothing is told: all rows of a type are in one */
+	for (uint32_t c = 0; previous->became != NULL && c < previous->nclasses; c++)
+		previous->became[c] = KANON_DROPPED;
+	return KANON_OK;
+}
+
+static KanonStatus
+open_levels(KnownLevels *levels)
+{
+	const KanonProblem *problem = levels->problem;
+	size_t words = ((size_t) problem->ntypes + 63) / 64;
+
+	levels->scratch.env = problem->env;
+	levels->pace = kanon_pace(problem->env, "levels");
+	levels->start = problem->env->now(problem->env->arg);
+	levels->nqis = kanon_count_qis(problem);
+	for (int q = 0; q <= levels->nqis; q++)
+		levels->first[q] = kanon_first_column(problem, q);
+	levels->shown = *problem;
+	levels->shown.ncolumns = levels->nqis;
+	levels->shown.columns = levels->columns;
+	levels->level = kanon_take(&levels->scratch, (size_t) levels->nqis * problem->ntypes, sizeof(uint8_t));
+	for (int q = 0; q < levels->nqis && !levels->scratch.failed; q++)
+	{
+		levels->code[q] = kanon_take(&levels->scratch, problem->ntypes, sizeof(uint32_t));
+		levels->kept[q] = kanon_take(&levels->scratch, words, sizeof(uint64_t));
+		if (!levels->scratch.failed)
+			memset(levels->level + (size_t) q * problem->ntypes, height(levels, q), problem->ntypes);
+	}
+	return kanon_taken(&levels->scratch);
+}
+
+/* A class for each row type; cells without a value lose nothing. */
+static KanonStatus
+make_release(KnownLevels *levels, KanonRelease *release, KanonReport *report)
+{
+	const KanonProblem *problem = levels->problem;
+	KanonStatus status = known_release_open(problem, release);
+
+	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
+	{
+		for (int q = 0; q < levels->nqis; q++)
+		{
+			const KanonColumn *value = &problem->columns[levels->first[q]];
+			int level = is_null(value, i) ? 0 : levels->level[(size_t) q * problem->ntypes + i];
+
+			for (int c = levels->first[q]; c < levels->first[q] + level; c++)
+				kanon_add(&release->classes[i].pattern, c);
+		}
+		known_release_show(problem, release, i);
+		if (kanon_stop(&levels->pace, (size_t) problem->ncolumns))
+			status = KANON_CANCELLED;
+	}
+	return status == KANON_OK ? kanon_release_finish(problem, release, report) : status;
+}
+
+KanonStatus
+known_solve_levels(const KanonProblem *problem, const KanonPrevious *previous, uint64_t turn,
+				   KanonRelease *release, KanonReport *report)
+{
+	KnownLevels levels = {.problem = problem};
+	KanonStatus status = open_levels(&levels);
+	int most = 0;
+
+	for (int q = 0; q < levels.nqis; q++)
+		most = height(&levels, q) > most ? height(&levels, q) : most;
+	if (status == KANON_OK && previous != NULL)
+		status = read_before(&levels, previous);
+	/* rows that were there before are enough for each other; the others join them */
+	for (int l = 0; previous != NULL && l < most && status == KANON_OK; l++)
+		status = add_level(&levels, turn, l, true, report);
+	for (int l = 0; l < most && status == KANON_OK; l++)
+		status = add_level(&levels, turn, l, false, report);
+	if (status == KANON_OK)
+		status = make_release(&levels, release, report);
+	if (status != KANON_OK)
+		kanon_release_free(problem, release);
+	kanon_scratch_free(&levels.scratch);
+	return status;
+}
