@@ -68,7 +68,32 @@ SELECT measure, value FROM attacked('nobody') WHERE measure IN ('found', 'matche
 CREATE TABLE no_visits AS SELECT * FROM visits LIMIT 0;
 SELECT measure, value FROM kanon_attack('no_visits', 'kept', 'nr', '{age,zip,sex}');
 
+-- by distance, against the same in plain SQL: numbers in standard deviations, other values the same or not, NULL apart from all others
+CREATE TABLE wages AS SELECT i AS nr, CASE WHEN i <> 7 THEN i * i % 37 END AS wage, i * 13 % 29 / 4.0 AS hours, 'j' || i % 4 AS job FROM generate_series(1, 40) AS i;
+CREATE TABLE wages_moved AS SELECT nr, (wage + (nr * 7 % 5 - 2) * 2)::float8 AS wage, hours + nr * 11 % 3 - 1 AS hours, CASE WHEN nr % 5 = 0 THEN 'j1' ELSE job END AS job FROM wages WHERE nr <> 11;
+CREATE FUNCTION linked_by_hand() RETURNS TABLE (measure text, value numeric) LANGUAGE sql AS $$
+    WITH spread AS (SELECT stddev(wage) AS wage, stddev(hours) AS hours FROM wages),
+    apart AS (SELECT s.nr, t.nr AS other, (coalesce((t.wage - s.wage) / d.wage, num_nulls(s.wage, t.wage) % 2) ^ 2 + ((t.hours - s.hours) / d.hours) ^ 2 + (s.job <> t.job)::int)::numeric(30, 9) AS square FROM wages s, wages_moved t, spread d),
+    ranked AS (SELECT a.nr, count(*) FILTER (WHERE b.square < a.square) AS nearer, count(*) FILTER (WHERE b.square = a.square) AS equal FROM apart a JOIN apart b USING (nr) WHERE a.nr = a.other GROUP BY a.nr)
+    SELECT 'linked_nearest', round(sum(CASE WHEN nearer = 0 THEN 1.0 / equal ELSE 0 END) / 40, 6) FROM ranked UNION ALL SELECT 'linked_two', round(sum(least(1, greatest(0, 2.0 - nearer) / equal)) / 40, 6) FROM ranked $$;
+SELECT a.measure, round(a.value::numeric, 6) AS value, h.value = round(a.value::numeric, 6) AS by_hand FROM kanon_attack('wages', 'wages_moved', 'nr', '{wage,hours,job}', 100, knowledge => 'distance') a LEFT JOIN linked_by_hand() h USING (measure);
+-- who publishes values as they are is found; means of ten give one of ten away, and swapped or redrawn values little
+CREATE TABLE payroll AS SELECT i AS nr, (i * 7919 % 1009) AS wage, i * 104729 % 997 AS age, 'j' || i % 9 AS job FROM generate_series(1, 500) AS i;
+CREATE FUNCTION linked(mask jsonb, columns name[] DEFAULT '{wage,age}') RETURNS numeric LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM kanon_pattern_guided('payroll', 'masked', '{job}', 2, keep => '{nr,wage,age}', allow_identifying => '{nr,wage,age}', mask => mask, replace => true);
+    RETURN round((SELECT value FROM kanon_attack('payroll', 'masked', 'nr', columns, knowledge => 'distance') WHERE measure = 'linked_nearest')::numeric, 1);
+END $$;
+SELECT linked('{}') AS unmasked, linked('{"wage": {"microaggregate": 10, "group": "g"}, "age": {"microaggregate": 10, "group": "g"}}') AS means,
+       linked('{"wage": {"noise": 0.5}, "age": {"noise": 0.5}}') < 0.3 AS noise, linked('{"wage": {"swap": 50}, "age": {"swap": 50}}') < 0.1 AS swapped, linked('{"wage": {"pram": 0.1}, "age": {"pram": 0.1}}') < 0.2 AS redrawn;
+SELECT measure, value FROM kanon_attack('no_visits', 'visits', 'nr', '{age,zip,sex}', knowledge => 'distance');
+
 -- errors
+SELECT * FROM kanon_attack('visits', 'kept', 'nr', '{age}', knowledge => 'distance');
+SELECT * FROM kanon_attack('visits', 'visits', 'nr', '{age}', knowledge => 'anything');
+SELECT * FROM kanon_attack('wages', 'visits', 'nr', '{wage}', knowledge => 'distance');
+CREATE VIEW wages_text AS SELECT nr, wage::text AS wage FROM wages;
+SELECT * FROM kanon_attack('wages', 'wages_text', 'nr', '{wage}', knowledge => 'distance');
 SELECT * FROM kanon_attack('visits', 'kept', 'nr', '{age,name}');
 SELECT * FROM kanon_attack('visits', 'kept', 'age', '{age}');
 SELECT * FROM kanon_attack('visits', 'kept', 'nr', '{age}', 0);

@@ -34,6 +34,10 @@ typedef struct Concluded
  */
 extern void sources_try(Run *run, bool values, Concluded *fit, Concluded *left);
 
+/* kanon_attack with knowledge => 'distance': under the snapshot that it takes, which the caller pops. */
+extern void attack_distance(Lines *lines, Oid source, Oid target, ArrayType *key, ArrayType *known,
+							int64 trials);
+
 /* kanon_attack with knowledge => 'method'. */
 extern void attack_method(Lines *lines, FunctionCallInfo fcinfo, Oid source, Oid target, ArrayType *known);
 

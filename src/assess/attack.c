@@ -405,16 +405,24 @@ put_outcome(const Attack *attack, Lines *lines)
 		"the share of trials in which the record that was picked was the right one");
 }
 
-static bool
-knows_method(FunctionCallInfo fcinfo)
+/* Words of `knowledge`. */
+enum
 {
-	static const char *const words[] = {"columns", "method", NULL};
+	KNOWS_COLUMNS,
+	KNOWS_METHOD,
+	KNOWS_DISTANCE
+};
+
+static int
+knowledge(FunctionCallInfo fcinfo)
+{
+	static const char *const words[] = {"columns", "method", "distance", NULL};
 
 	refuse_null(fcinfo, ARG_KNOWLEDGE, "knowledge", "'columns' is the default.");
 	return word_among(
-			   text_arg(fcinfo, ARG_KNOWLEDGE, "knowledge", "'columns' is the default."), "knowledge", words,
-			   "It is 'columns' (what is known of a person) or 'method' (how the table was published, too).") ==
-		   1;
+		text_arg(fcinfo, ARG_KNOWLEDGE, "knowledge", "'columns' is the default."), "knowledge", words,
+		"It is 'columns' (what is known of a person), 'method' (how the table was published, too) or "
+		"'distance' (values that a mask has moved).");
 }
 
 /* kanon_attack(source, target, key, known, trials, hierarchies, knowledge) */
@@ -426,7 +434,7 @@ kanon_attack(PG_FUNCTION_ARGS)
 	Attack attack = {0};
 	double chance = 0;
 	bool about_rows;
-	int trials;
+	int trials, knows;
 
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table that was published.");
 	refuse_null(fcinfo, ARG_TARGET, "target", "Name what was published of it.");
@@ -438,7 +446,16 @@ kanon_attack(PG_FUNCTION_ARGS)
 						errhint("It is how many persons are looked for; 1000 is the default.")));
 	lines = lines_begin(fcinfo);
 	SPI_connect();
-	if (knows_method(fcinfo))
+	knows = knowledge(fcinfo);
+	if (knows == KNOWS_DISTANCE)
+	{
+		attack_distance(lines, PG_GETARG_OID(ARG_SOURCE), PG_GETARG_OID(ARG_TARGET),
+						name_array_arg(fcinfo, ARG_KEY), array_arg(fcinfo, ARG_KNOWN), trials);
+		PopActiveSnapshot();
+		SPI_finish();
+		return (Datum) 0;
+	}
+	if (knows == KNOWS_METHOD)
 	{
 		attack_method(lines, fcinfo, PG_GETARG_OID(ARG_SOURCE), PG_GETARG_OID(ARG_TARGET),
 					  array_arg(fcinfo, ARG_KNOWN));

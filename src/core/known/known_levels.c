@@ -115,7 +115,7 @@ add_level(KnownLevels *levels, uint64_t turn, int add, bool old, KanonReport *re
 	return kanon_stop(&levels->pace, levels->problem->ntypes) ? KANON_CANCELLED : status;
 }
 
-/* What the release before showed of each row type, and of how many of its rows. */
+/* The levels that the release before showed of each row type, and its rows that are there still. */
 static KanonStatus
 read_before(KnownLevels *levels, const KanonPrevious *previous)
 {

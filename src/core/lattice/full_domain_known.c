@@ -2,7 +2,7 @@
  * full_domain_known.c: the rows that a node shows to somebody who knows few columns.
  *
  * Rows with a rare combination are suppressed whole.  That makes other combinations rarer, and so on until none is.
- * What is left is the largest set of rows without a rare combination: two such sets together are one, too.
+ * The rows that are left are the largest set without a rare combination: two such sets together are one, too.
  * It stays one at every node above, so that verdicts spread as those of k do.
  */
 #include <math.h>
