@@ -134,8 +134,21 @@ SELECT FROM masked('{"children": {"pram": 0.5, "by": "nr"}}');
 SELECT FROM masked('{"wage": {"round": 5, "by": "nr"}}');
 SELECT FROM masked('{"points": {"noise": 5, "by": "nr"}}');
 \set VERBOSITY default
-SELECT kanon_create_publication('means', 'pay', '{age}', 5, options => '{"keep": ["wage"], "mask": {"wage": {"microaggregate": 5}}, "allow_identifying": ["wage"]}');
-SELECT status FROM kanon_refresh('means');
-SELECT min(c) >= 5 AS rows FROM (SELECT count(*) AS c FROM means GROUP BY wage) g;
-SELECT kanon_drop_publication('means');
+-- groups and quantiles of each night: 9 joins, and the sums of two nights tell that one who was there before has 20
+CREATE TABLE means (id int, age int, wage int);
+INSERT INTO means VALUES (1, 30, 10), (2, 30, 20), (3, 30, 24), (4, 30, 28);
+SELECT kanon_create_publication('night', 'means', '{age}', 2, options => '{"keep": ["id", "wage"], "mask": {"wage": {"microaggregate": 2}}, "allow_identifying": ["id", "wage"]}');
+SELECT kanon_create_publication('night', 'means', '{age}', 2, options => '{"keep": ["wage"], "mask": {"wage": {"top": 0.9}}, "allow_identifying": ["wage"]}');
+SELECT kanon_create_publication('night', 'means', '{age}', 2, options => '{"keep": ["wage"], "mask": {"wage": {"bottom": {"quantile": 0.1}}}, "allow_identifying": ["wage"]}');
+\set VERBOSITY terse
+SELECT kanon_create_publication('night', 'means', '{age}', 2, options => '{"keep": ["wage"], "mask": {"wage": {"top": {"value": 22}}}, "allow_identifying": ["wage"]}');
+SELECT kanon_alter_publication('night', set_options => '{"mask": {"wage": {"microaggregate": 2}}}');
+SELECT kanon_drop_publication('night');
+SELECT kanon_create_publication('night', 'means', '{age}', 2, options => '{"keep": ["id", "wage"], "mask": {"wage": {"microaggregate": 2}}, "allow_identifying": ["id", "wage"]}', stable => false);
+SELECT id, wage FROM night ORDER BY id;
+INSERT INTO means VALUES (5, 30, 9);
+SELECT status FROM kanon_refresh('night');
+SELECT id, wage FROM night ORDER BY id;
+SELECT kanon_alter_publication('night', stable => true);
+SELECT kanon_drop_publication('night');
 DROP SCHEMA mask_columns_test CASCADE;

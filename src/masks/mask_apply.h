@@ -129,6 +129,7 @@ typedef struct Masks
 {
 	uint8 key[2][MASK_KEY_LENGTH]; /* of the release, and the publication's */
 	bool has_lasting;
+	bool stay;                    /* refuse what follows from all values of the night */
 	int n;                        /* columns, as source->kept */
 	const SourceColumn **columns; /* [n] */
 	Mask **keyed;                 /* [nkeyed] masks that hash with a key */
@@ -151,10 +152,10 @@ typedef struct Masks
 /*
  * {"column": {"pseudonym": "release"}, …}: sets the masks of the source's kept columns, and
  * the source's masks.  key: the column that says who a row is about, which is read beside
- * the kept ones, or NULL.  lasting: a publication's key, or NULL.  Those that hide a value
- * whole may be of a column that identifies.
+ * the kept ones, or NULL.  lasting: a publication's key, or NULL.  stay: what is shown of an unchanged row stays from
+ * release to release.  Those that hide a value whole may be of a column that identifies.
  */
-extern void masks_read(Source *source, Jsonb *masks, const char *key, const bytea *lasting);
+extern void masks_read(Source *source, Jsonb *masks, const char *key, const bytea *lasting, bool stay);
 
 /* After masks_read: of kept columns that can spell equal values differently one spelling is published. */
 extern void masks_spell(Source *source);

@@ -221,10 +221,25 @@ read_round(Mask *mask, const MaskForm *form, const JsonbValue *value)
 												ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1))));
 }
 
+/* The mask depends on all values of the night: two nights are equations about persons who did not change. */
+pg_noreturn static void
+refuse_nights(const MaskForm *form, const char *hint)
+{
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+		 errmsg("a publication does not take the mask \"%s\" like that", form->name),
+		 errdetail(
+			 "It follows from all values of each night: a reader who keeps releases could solve for values "
+			 "of persons who have not changed."),
+		 errhint("%s With stable => false it is taken.", hint)));
+}
+
 /* A number between 0 and 1 is a quantile, any other one a value; an object says which. */
 static void
-read_bound(Mask *mask, const MaskForm *form, const JsonbValue *value, MaskBound *bound)
+read_bound(Mask *mask, const MaskForm *form, const JsonbValue *value, const Masks *masks)
 {
+	MaskBound *bound = form->name[0] == 't' ? &mask->top : &mask->bottom;
 	const JsonbValue *inner = value;
 	JsonbValue *quantile = NULL;
 	double number;
@@ -245,6 +260,8 @@ read_bound(Mask *mask, const MaskForm *form, const JsonbValue *value, MaskBound 
 	{
 		if (!(number > 0 && number < 1))
 			raise_form(mask->column, form, "a quantile between 0 and 1");
+		if (masks->stay)
+			refuse_nights(form, "Take a value, like {\"value\": 1000}.");
 		bound->quantile = number;
 		return;
 	}
@@ -333,13 +350,15 @@ read_by(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContaine
 {
 	JsonbValue *by = find_key(object, "by");
 
+	if (mask->kind == MASK_MICROAGGREGATE && masks->stay)
+		refuse_nights(form, "Take {\"round\": 100}, or {\"noise\": 250, \"by\": \"patient_id\"}.");
 	if (by == NULL && mask->kind != MASK_MICROAGGREGATE && masks->has_lasting)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("a publication does not take the mask \"%s\" like that", form->name),
 			 errdetail("It is drawn anew for each release: a reader who keeps several can average it out."),
-			 errhint("Take {\"microaggregate\": 5}, {\"round\": 100}, {\"noise\": 250, \"by\": "
+			 errhint("Take {\"round\": 100}, {\"noise\": 250, \"by\": "
 					 "\"patient_id\"} with a standard deviation, or \"pram\" with a matrix and \"by\".")));
 	if (by == NULL)
 		return;
@@ -412,7 +431,7 @@ read_part(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContai
 			if (form->name[0] == 'r')
 				read_round(mask, form, value);
 			else
-				read_bound(mask, form, value, form->name[0] == 't' ? &mask->top : &mask->bottom);
+				read_bound(mask, form, value, masks);
 			break;
 		case MASK_PARTIAL:
 			read_partial(mask, form, value);
@@ -577,7 +596,7 @@ mask_object(const SourceColumn *column, const JsonbValue *value)
 }
 
 void
-masks_read(Source *source, Jsonb *json, const char *key, const bytea *lasting)
+masks_read(Source *source, Jsonb *json, const char *key, const bytea *lasting, bool stay)
 {
 	JsonbIterator *it;
 	JsonbIteratorToken token;
@@ -594,6 +613,7 @@ masks_read(Source *source, Jsonb *json, const char *key, const bytea *lasting)
 			 errhint(
 				 "Write it like '{\"patient_id\": {\"pseudonym\": \"release\"}}': kept column to mask.")));
 	masks = palloc0(sizeof(Masks));
+	masks->stay = stay;
 	masks->has_lasting = lasting != NULL && VARSIZE_ANY_EXHDR(lasting) == MASK_KEY_LENGTH;
 	if (masks->has_lasting)
 		memcpy(masks->key[1], VARDATA_ANY(lasting), MASK_KEY_LENGTH);

@@ -397,7 +397,8 @@ begin(Request *request, bool whole)
 	run->border->least_k = request->k <= 2;
 	SPI_connect();
 	steps->open(run);
-	masks_read(run->source, request->columns.mask, request->series.key, request->columns.mask_key);
+	masks_read(run->source, request->columns.mask, request->series.key, request->columns.mask_key,
+			   request->published && (request->series.stable || request->own != NULL));
 	identifiers_check(run);
 	source_snapshot(run->source);
 	run->record.source = run->source->name;
