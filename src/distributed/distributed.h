@@ -199,6 +199,13 @@ extern void counted_persons(const RowTypes *types, const KanonProblem *problem, 
 extern void counted_kept(const Source *source, const KanonProblem *problem, const char *rows, int64 written,
 						 Border *border);
 
+/*
+ * Some of the rows that were set aside come here, for what kept columns tell, which is judged when the target is verified
+ * (telling_columns.c).  hash: [types]; low: [flows] least lots, in the words of a query.
+ */
+extern void look_at_kept(const RowTypes *types, const KanonProblem *problem, const KanonRelease *release,
+						 const LotWords *words, const int64 *hash, const int64 *low, Border *border);
+
 /* ---- worker_row_types.c: row types that Citus workers have reported so far, by the hash of a packed row type (coordinator) ---- */
 
 /* One entry for each hash: a row type with its values, and the number of its rows. */

@@ -572,13 +572,16 @@ prepare_mapping(Spread *spread)
 {
 	const RowTypes *types = spread->types;
 	const KanonRelease *release = spread->release;
+	LotWords words = {.schema = spread->target->schema};
 
 	find_hashes(spread);
+	words.of_row = hash_of_row(spread, "");
+	words.lot = lot_of_row(spread, "");
 	spread->low = border_palloc(spread->border, sizeof(int64) * Max(release->nflows, 1));
 	spread->high = border_palloc(spread->border, sizeof(int64) * Max(release->nflows, 1));
-	spread->splits = divide_types(
-		types->source, &(LotWords){spread->target->schema, hash_of_row(spread, ""), lot_of_row(spread, "")},
-		release, spread->hash, spread->low, spread->high, spread->border);
+	spread->splits =
+		divide_types(types->source, &words, release, spread->hash, spread->low, spread->high, spread->border);
+	look_at_kept(types, spread->problem, release, &words, spread->hash, spread->low, spread->border);
 	if (types->source->staged_packed)
 		spread->lookup = lookup_create(release, spread->hash, spread->low, spread->border);
 	spread->before = spread->lookup != NULL ? before_looked_up : before_joined;

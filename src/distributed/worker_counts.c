@@ -3,7 +3,7 @@
  *
  * The target does not show who a row is about.  So the rows that were set aside are
  * counted, joined with their classes as they were to be written: how many of each row type,
- * which says the person, went to each class.
+ * which says the person, went to each class.  In some of them kanon looks for what kept columns tell.
  */
 #include "compat.h"
 #include "distributed/distributed.h"
@@ -99,4 +99,98 @@ counted_kept(const Source *source, const KanonProblem *problem, const char *rows
 						source->qis[source->nqis + kanon_privacy_person(problem->privacy)].quoted),
 			   written);
 	kept_end(look);
+}
+
+/* ---- what kept columns tell ---- */
+
+/* Rows that come to be looked at: a few times what the look remembers, so that there are some of which something is hidden. */
+#define ROWS_LOOKED_AT 60000
+
+typedef struct HashedType
+{
+	int64 hash;
+	size_t flow; /* the type's first */
+} HashedType;
+
+typedef struct LookedAt
+{
+	TellsLook *look;
+	const KanonProblem *problem;
+	const KanonRelease *release;
+	const int64 *low; /* [nflows] */
+	HashedType *types;
+	size_t ntypes;
+	const uint32 *person; /* [types] or NULL */
+} LookedAt;
+
+static int
+compare_types(const void *a, const void *b)
+{
+	int64 left = ((const HashedType *) a)->hash, right = ((const HashedType *) b)->hash;
+
+	return left < right ? -1 : left > right;
+}
+
+static bool
+receive_row(void *arg, TupleTableSlot *slot)
+{
+	LookedAt *at = arg;
+	const KanonRelease *release = at->release;
+	HashedType key = {.hash = DatumGetInt64(slot->tts_values[0])};
+	int64 lot = DatumGetInt64(slot->tts_values[1]);
+	const HashedType *found = bsearch(&key, at->types, at->ntypes, sizeof(HashedType), compare_types);
+	const KanonFlow *flow;
+	size_t f;
+
+	/* (whoever writes the rows finds that there are others than were counted) */
+	if (found == NULL)
+		return true;
+	/* the flow of its type with the largest least lot that is not above the row's */
+	f = found->flow;
+	for (size_t i = f; i < release->nflows && release->flows[i].type == release->flows[f].type; i++)
+		if (at->low[i] <= lot && at->low[i] >= at->low[f])
+			f = i;
+	flow = &release->flows[f];
+	if (flow->class_ == KANON_DROPPED)
+		return true;
+	tells_class(at->look, &release->cells[(size_t) flow->class_ * at->problem->ncolumns]);
+	tells_note(at->look, flow->type, slot->tts_values + 2, slot->tts_values + 2, slot->tts_isnull + 2,
+			   slot->tts_isnull + 2, at->person != NULL ? at->person[flow->type] : KEPT_NOBODY);
+	return true;
+}
+
+void
+look_at_kept(const RowTypes *types, const KanonProblem *problem, const KanonRelease *release,
+			 const LotWords *words, const int64 *hash, const int64 *low, Border *border)
+{
+	const Source *source = types->source;
+	LookedAt at = {
+		.look = tells_begin(source, types, border), .problem = problem, .release = release, .low = low};
+	double share = ROWS_LOOKED_AT / Max((double) types->nrows, 1);
+	Gate *gate;
+
+	if (at.look == NULL)
+		return;
+	if (counts_persons(problem))
+		at.person = problem->extra[kanon_privacy_person(problem->privacy)].code;
+	at.types = border_palloc(border, sizeof(HashedType) * Max(types->ntypes, 1));
+	for (size_t f = 0; f < release->nflows; f++)
+		if (f == 0 || release->flows[f].type != release->flows[f - 1].type)
+			at.types[at.ntypes++] = (HashedType){hash[release->flows[f].type], f};
+	qsort(at.types, at.ntypes, sizeof(HashedType), compare_types);
+	gate = gate_create(source->name, source->relid, 2 + source->nkept);
+	gate_computed(gate, "type", INT8OID);
+	gate_computed(gate, "lot", INT8OID);
+	gate_columns(gate, source->kept, source->nkept);
+	/* shards are drawn at random for rows: those of the first numbers are a fair share of them */
+	gate_select(
+		gate,
+		psprintf("SELECT %s, %s, %s FROM %s%s", words->of_row, words->lot,
+				 column_list(source->kept, source->nkept), source->name,
+				 share < 1 ? psprintf(" WHERE " SHARD_COLUMN " OPERATOR(pg_catalog.<) (%d)::pg_catalog.int4",
+									  (int) (PG_INT32_MIN + share * PG_UINT32_MAX))
+						   : ""),
+		false, receive_row, &at);
+	border_pfree(border, at.types);
+	types->source->tells = at.look;
 }

@@ -43,7 +43,8 @@ typedef struct Source
 	bool scattered; /* a table whose equal rows do not lie together, though it was written class by class */
 	const struct ShardSample *sample; /* of such a table, counted beside its rows (distributed.h); or NULL */
 	bool kept_unseen; /* workers wrote what is kept: whether it identifies is to be seen in the target */
-	Oid redefined;    /* a view that will be defined anew, so that it may depend on an old target */
+	struct TellsLook *tells; /* what it tells is to be judged with the target; or NULL */
+	Oid redefined;           /* a view that will be defined anew, so that it may depend on an old target */
 } Source;
 
 /*

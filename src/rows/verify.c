@@ -184,7 +184,7 @@ without_levels(const KanonProblem *problem, const Source *source)
 	return flat;
 }
 
-/* Reads the target's row types; raises if a kept column identifies that workers have written. */
+/* Reads the target's row types; raises if a kept column identifies or tells that workers have written. */
 static RowTypes *
 read_target(const Target *target, const Source *source, int64 expected_rows, Border *border)
 {
@@ -199,6 +199,8 @@ read_target(const Target *target, const Source *source, int64 expected_rows, Bor
 	types = rowtypes_read_written(copy, masks_beside(source), border);
 	if (look != NULL)
 		kept_end(look);
+	if (source->tells != NULL)
+		tells_end(source->tells);
 	return types;
 }
 
