@@ -11,7 +11,7 @@ SET search_path = dist, public;
 SET client_min_messages = warning;
 \pset format unaligned
 \pset tuples_only on
-CREATE TABLE here AS SELECT i AS id, 'person ' || i AS name, 20 + i % 7 AS age, CASE WHEN i % 11 > 0 THEN 'z' || i % 11 END AS zip, CASE WHEN i % 2 = 0 THEN 0.5 ELSE 0.50 END AS fee, 'secret ' || i * 7919 % 13 AS diagnosis, 'z' || i * 31 % 101 % 11 AS home
+CREATE TABLE here WITH (autovacuum_enabled = off) AS SELECT i AS id, 'person ' || i AS name, 20 + i % 7 AS age, CASE WHEN i % 11 > 0 THEN 'z' || i % 11 END AS zip, CASE WHEN i % 2 = 0 THEN 0.5 ELSE 0.50 END AS fee, 'secret ' || i * 7919 % 13 AS diagnosis, 'z' || i * 31 % 101 % 11 AS home
     FROM generate_series(1, 616) i;
 -- the plan, and with it the order of row types that cost alike, follows statistics: they stay as they are
 CREATE TABLE few WITH (autovacuum_enabled = off) AS TABLE here;
