@@ -2311,6 +2311,8 @@ SELECT jsonb_build_object(
         (1, r.has_classes AND EXISTS (SELECT FROM kept k WHERE k.rules = '{}'), 'Classes that agree.', 'If all rows of a class share a value in an unchanged column, anybody who finds the class knows it for every person in it.'),
         (2, r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL AND r.subject IS NULL AND r.linked IS NULL, 'Persons with several rows.',
             CASE WHEN r.matches IS NULL THEN 'k counts rows. A person with many rows can fill a class alone.' ELSE 'k counts rows. A person with many rows can be behind all matches of a record.' END),
+        (16, EXISTS (SELECT FROM @extschema@.kanon_publications p WHERE p.publication = r.publication AND p.options ->> 'pseudonym' LIKE 'group:%'), 'Publications that join.',
+            'Publications of the same owner have the same keys, for a reader to join them. Such a reader sees what all of them show of a person.'),
         (15, r.linked ->> 'known_rows' <> 'all', 'More knowledge than was assumed.', 'An attacker who knows more rows of a person in a table, or how many rows the person has, may tell the person apart.'),
         (3, r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment'), 'Matches that can be ruled out.', 'The matches of a row need not be equally likely. An attacker who knows the method, or everybody''s quasi-identifiers, can do better than one in k.'),
         (4, r.transactions IS NOT NULL, 'More knowledge than was assumed.', 'The promise holds against somebody who knows at most ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2') || ' items of a person.'),

@@ -171,6 +171,54 @@ RESET client_min_messages;
 SELECT kanon_drop_publication('market_public');
 SELECT count(*) FROM pg_class WHERE relnamespace IN ('market_public'::regnamespace, 'market_private'::regnamespace);
 
+SET client_min_messages = warning;
+-- publications of one owner join by their keys when they have one group, and nobody else's do
+CREATE SCHEMA group_a;
+CREATE SCHEMA group_b;
+CREATE SCHEMA group_c;
+CREATE SCHEMA group_private;
+CREATE ROLE regress_enemy;
+GRANT USAGE, CREATE ON SCHEMA group_c TO regress_enemy;
+GRANT USAGE ON SCHEMA market, group_a, group_b TO regress_enemy;
+GRANT SELECT ON ALL TABLES IN SCHEMA market TO regress_enemy;
+SELECT kanon_create_linked_publication('group_a', 'market.customers', '{"market.customers": {"quasi_identifiers": ["birth"]}}', 5, pseudonym => 'group:market', private_schema => 'group_private');
+SET client_min_messages = notice;
+SELECT kanon_create_linked_publication('group_b', 'market.customers', '{"market.customers": {"quasi_identifiers": ["zip"], "target": "who"},
+  "market.orders": {"quasi_identifiers": ["city"]}, "market.lines": {"quasi_identifiers": ["product_id"]}}', 5, pseudonym => 'group:market', private_schema => 'group_private');
+SET client_min_messages = warning;
+GRANT SELECT ON group_a.customers, group_b.who TO regress_enemy;
+-- the enemy says the same name: keys do not join, and the secret is not read
+SET ROLE regress_enemy;
+SELECT kanon_create_linked_publication('group_c', 'market.customers', '{"market.customers": {"quasi_identifiers": ["birth"]}}', 5, pseudonym => 'group:market');
+SELECT count(*) FROM group_a.customers AS a JOIN group_c.customers AS c USING (id);
+SELECT mask_key FROM group_private.customers_publication;
+SELECT kanon_alter_publication('group_a', set_options => '{"pseudonym": "release"}');
+RESET ROLE;
+SELECT count(*) AS persons, count(b.id) AS joined FROM group_a.customers AS a LEFT JOIN group_b.who AS b USING (id);
+SELECT count(*) FROM group_a.customers AS a JOIN group_c.customers AS c USING (id);
+SELECT count(DISTINCT mask_key) FROM (SELECT mask_key FROM group_private.customers_publication UNION ALL SELECT mask_key FROM group_private.who_publication) k;
+-- the next release has the same keys; a group is entered and left by a new publication alone
+INSERT INTO market.customers VALUES (600, 1950, '10', 's1');
+CALL kanon_refresh_all();
+SELECT count(*) AS persons, count(b.id) AS joined FROM group_a.customers AS a LEFT JOIN group_b.who AS b USING (id);
+SELECT kanon_alter_publication('group_a', set_options => '{"pseudonym": "release"}');
+SELECT kanon_alter_publication('group_a', set_options => '{"pseudonym": "group:other"}');
+SELECT s ->> 'says' AS says FROM kanon_usefulness u, jsonb_array_elements(kanon_report_data(u.run) -> 'limits') s WHERE u.publication LIKE 'group_b.%' AND s ->> 'what' = 'Publications that join.' ORDER BY u.run DESC LIMIT 1;
+-- one whose definition says nothing of keys any more hinders nobody
+UPDATE group_private.customers_publication SET options = '{}';
+SELECT kanon_drop_publication('group_b');
+SELECT kanon_create_linked_publication('group_b', 'market.customers', '{"market.customers": {"quasi_identifiers": ["zip"]}}', 5, pseudonym => 'group:');
+SELECT kanon_create_linked_publication('group_b', 'market.customers', '{"market.customers": {"quasi_identifiers": ["zip"]}}', 5, pseudonym => 'group:market');
+-- the enemy's is the only one left of that name: its secret is not taken over
+SELECT count(*) AS persons, count(c.id) AS joined FROM group_b.customers AS b LEFT JOIN group_c.customers AS c USING (id);
+SELECT kanon_drop_publication('group_b');
+SET client_min_messages = error;
+SELECT kanon_drop_publication('group_a');
+DROP OWNED BY regress_enemy CASCADE;
+DROP ROLE regress_enemy;
+DROP SCHEMA group_a, group_b, group_c, group_private CASCADE;
+SET client_min_messages = notice;
+
 -- what is no publication, before any work
 CREATE FUNCTION market_bad(tables jsonb, subject regclass DEFAULT 'market.customers', known text DEFAULT '1', k bigint DEFAULT 5, schema text DEFAULT 'market_public', pseudonym text DEFAULT 'release')
 RETURNS text LANGUAGE plpgsql AS $$

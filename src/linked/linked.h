@@ -106,6 +106,7 @@ typedef struct Linked
 	char *schema; /* of the targets */
 	bytea *secret;
 	const char *salt; /* beside it, of this release's keys; NULL: they last as long as the secret */
+	bool grouped;     /* keys join publications of one owner */
 	Border *border;   /* of what belongs to no table alone */
 	int n;
 	LinkedTable *tables; /* [n] the subject first, parents before children, lookups last */

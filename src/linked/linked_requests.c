@@ -80,6 +80,8 @@ linked_number(const LinkedTable *table)
 char *
 linked_group(const Linked *linked, const LinkedTable *table)
 {
+	if (linked->grouped)
+		return relation_name(table->relid);
 	if (linked->salt == NULL)
 		return table->known;
 	return psprintf("%s %s", relation_name(table->relid), linked->salt);

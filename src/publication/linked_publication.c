@@ -48,9 +48,6 @@ enum
 	ARG_PRIVATE_SCHEMA
 };
 
-#define PSEUDONYM_HINT \
-	"'release' gives each release new keys; with 'publication' they last, and join releases."
-
 bool
 publication_is_linked(const KanonPublication *publication)
 {
@@ -58,14 +55,6 @@ publication_is_linked(const KanonPublication *publication)
 }
 
 /* ---- options ---- */
-
-static void
-check_pseudonym(const char *pseudonym)
-{
-	if (strcmp(pseudonym, "release") != 0 && strcmp(pseudonym, "publication") != 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("pseudonym must be 'release' or 'publication'"), errhint(PSEUDONYM_HINT)));
-}
 
 static JsonbValue *
 member(JsonbContainer *object, const char *name)
@@ -85,6 +74,12 @@ text_member(JsonbContainer *object, const char *name)
 		return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
 	return value != NULL && value->type == jbvString ? pnstrdup(value->val.string.val, value->val.string.len)
 													 : NULL;
+}
+
+char *
+linked_pseudonym(Jsonb *options)
+{
+	return text_member(&options->root, "pseudonym");
 }
 
 void
@@ -335,7 +330,8 @@ begin_release(const KanonPublication *publication)
 		linked_definition_raise(publication);
 	linked->secret = publication->mask_key;
 	secret_seeds(linked->secret, "linked", &linked->seed, 1);
-	if (strcmp(option_text(publication, "pseudonym"), "publication") != 0)
+	linked->grouped = group_is_named(option_text(publication, "pseudonym"));
+	if (strcmp(option_text(publication, "pseudonym"), "release") == 0)
 		linked->salt = draw_salt();
 	linked->publication = publication->name;
 	linked->read = relations_read(options);
@@ -512,7 +508,7 @@ linked_alter(KanonPublication *publication, Jsonb *before)
 	Jsonb *named;
 
 	(void) linked_known_rows(known_rows);
-	check_pseudonym(option_text(publication, "pseudonym"));
+	group_check_pseudonym(option_text(publication, "pseudonym"));
 	if (tables == NULL || tables->type != jbvBinary)
 		linked_definition_raise(publication);
 	linked->k = publication->k;
@@ -523,6 +519,7 @@ linked_alter(KanonPublication *publication, Jsonb *before)
 	linked_schema(linked, source_of(publication), named);
 	take_definition(publication, linked, named, known_rows, option_text(publication, "pseudonym"));
 	check_same_tables(publication, before);
+	group_check_same(publication, before);
 	SPI_finish();
 }
 
@@ -550,6 +547,7 @@ kanon_create_linked_publication(PG_FUNCTION_ARGS)
 {
 	KanonPublication *publication = palloc0(sizeof(KanonPublication));
 	Linked *linked = palloc0(sizeof(Linked));
+	List *group;
 	char *name = text_arg(fcinfo, ARG_SCHEMA, "name", "Name the schema in which readers will see the views.");
 	char *known_rows = text_arg(fcinfo, ARG_KNOWN_ROWS, "known_rows", KNOWN_HINT);
 	char *pseudonym = text_arg(fcinfo, ARG_PSEUDONYM, "pseudonym", PSEUDONYM_HINT);
@@ -568,13 +566,17 @@ kanon_create_linked_publication(PG_FUNCTION_ARGS)
 	publication->stable = bool_arg(fcinfo, ARG_STABLE, "stable");
 	linked->m = linked_known_rows(known_rows);
 	linked->k = publication->k;
-	check_pseudonym(pseudonym);
+	group_check_pseudonym(pseudonym);
 	SPI_connect();
 	linked_schema(linked, PG_GETARG_OID(ARG_SUBJECT), tables);
 	namespace = check_names(publication, linked, name);
 	take_definition(publication, linked, tables, known_rows, pseudonym);
+	group = group_members(publication);
+	if (group != NIL)
+		publication->secret_of = ((KanonPublication *) linitial(group))->definition;
 	publication_establish(publication, linked->tables[0].known, linked->tables[0].relid,
 						  private_schema_arg(fcinfo, ARG_PRIVATE_SCHEMA, namespace));
+	group_tell(publication, group);
 	SPI_finish();
 	definition_tell(publication);
 	PG_RETURN_VOID();

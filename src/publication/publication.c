@@ -185,8 +185,8 @@ joins_releases(const KanonPublication *publication)
 	/* "pseudonym" is no name of another option, nor of what else has "publication" */
 	while ((token = JsonbIteratorNext(&it, &value, false)) != WJB_DONE)
 	{
-		if (token == WJB_VALUE && pseudonym && value.type == jbvString && value.val.string.len == 11 &&
-			memcmp(value.val.string.val, "publication", 11) == 0)
+		if (token == WJB_VALUE && pseudonym && value.type == jbvString &&
+			strcmp(pnstrdup(value.val.string.val, value.val.string.len), "release") != 0)
 			return true;
 		pseudonym = token == WJB_KEY && value.val.string.len == 9 &&
 					memcmp(value.val.string.val, "pseudonym", 9) == 0;

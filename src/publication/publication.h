@@ -52,6 +52,7 @@ typedef struct KanonPublication
 	Jsonb *bounds; /* of hierarchies, since some release (run/kept_bounds.h); NULL: the next one draws them */
 	bytea
 		*mask_key;  /* a secret: of masks that last from release to release; NULL: a definition without one */
+	Oid secret_of;  /* a definition whose secret a new one takes over; InvalidOid: it has its own */
 	long *patience; /* of who looks through many; NULL: waits for locks */
 } KanonPublication;
 
@@ -187,6 +188,20 @@ extern char *private_name(const char *name, const char *what, Oid namespace, cha
 extern bool publication_is_linked(const KanonPublication *publication);
 extern void linked_release_make(KanonPublication *publication, Release *release, List *releases,
 								bool may_keep);
+
+/* The word of its options about keys; NULL: there is none. */
+extern char *linked_pseudonym(Jsonb *options);
+
+/* linked_group.c: keys that join publications of one owner */
+#define PSEUDONYM_HINT                                                                                      \
+	"'release' gives each release new keys; with 'publication' they last, and join releases; with 'group:'" \
+	" and a name they last, and join publications of yours with the same words."
+
+extern bool group_is_named(const char *pseudonym);
+extern void group_check_pseudonym(const char *pseudonym);
+extern List *group_members(const KanonPublication *publication); /* other ones */
+extern void group_check_same(const KanonPublication *publication, Jsonb *before);
+extern void group_tell(const KanonPublication *publication, List *members);
 
 /* The options of each table, as JsonbContainer; NIL: it is of one table. */
 extern List *linked_tables(const KanonPublication *publication);

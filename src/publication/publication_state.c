@@ -486,6 +486,22 @@ read_mask_key(KanonPublication *publication, const char *name)
 	publication->mask_key = isnull ? NULL : DatumGetByteaPCopy(key);
 }
 
+/* From where a new definition has its secret; the name is a part of a format. */
+static char *
+secret_source(const KanonPublication *publication)
+{
+	StringInfoData query;
+
+	initStringInfo(&query);
+	if (!OidIsValid(publication->secret_of))
+		return "";
+	appendStringInfoString(&query, "(SELECT mask_key FROM ");
+	for (const char *c = relation_name(publication->secret_of); *c != '\0'; c++)
+		appendStringInfo(&query, *c == '%' ? "%%%%" : "%c", *c);
+	appendStringInfoString(&query, "), ");
+	return query.data;
+}
+
 /* Columns that the definition of an older version of kanon lacks. */
 static void
 bring_up_to_date(const KanonPublication *publication)
@@ -535,11 +551,13 @@ publication_store(KanonPublication *publication)
 	parameter_bounds(&p, publication);
 	parameter(&p, BOOLOID, BoolGetDatum(publication->strangers), false);
 	parameter_relations(&p, publication->views);
-	row_write(keyed ? "WITH before AS (DELETE FROM %1$s RETURNING mask_key) INSERT INTO %1$s (" COLUMNS
-					  ", mask_key) SELECT " VALUES ", coalesce((SELECT mask_key FROM before), " NEW_MASK_KEY
-					  ")"
-					: "INSERT INTO %s (" COLUMNS ") VALUES (" VALUES ")",
-			  publication->definition, &p, SPI_OK_INSERT);
+	row_write(
+		keyed ? psprintf("WITH before AS (DELETE FROM %%1$s RETURNING mask_key) INSERT INTO %%1$s (" COLUMNS
+						 ", mask_key) SELECT " VALUES
+						 ", coalesce((SELECT mask_key FROM before), %s" NEW_MASK_KEY ")",
+						 secret_source(publication))
+			  : "INSERT INTO %s (" COLUMNS ") VALUES (" VALUES ")",
+		publication->definition, &p, SPI_OK_INSERT);
 	if (keyed && publication->mask_key == NULL)
 		read_mask_key(publication, name);
 }
