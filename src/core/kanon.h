@@ -186,7 +186,7 @@ typedef struct KanonProblem
 
 	/*
 	 * Without rules, of a problem that has some: could rows of these types, k or more, be a class
-	 * of that?  Row types that could not are no class here either (release/repair.h).  NULL: all
+	 * of that?  Row types that could not are no class here either (release/repair.c).  NULL: all
 	 * could.
 	 */
 	bool (*viable)(const struct KanonProblem *problem, const uint32_t *types, size_t ntypes);

@@ -49,7 +49,8 @@ typedef struct KanonPublication
 	bool protect_successive;
 	bool strangers; /* what was named could run code of another role when it was: it may still */
 	char *key;      /* the column that says who a row is about, or NULL */
-	Jsonb *bounds; /* of hierarchies, since some release (run/kept_bounds.h); NULL: the next one draws them */
+	Jsonb
+		*bounds; /* of hierarchies, since some release (hierarchy_bounds.c); NULL: the next one draws them */
 	bytea
 		*mask_key;  /* a secret: of masks that last from release to release; NULL: a definition without one */
 	Oid secret_of;  /* a definition whose secret a new one takes over; InvalidOid: it has its own */
@@ -91,7 +92,7 @@ typedef struct Release
 	List *others;        /* of several tables: Oids of the other tables, in the order of the views */
 	Oid rows;            /* as published last, with their histories, */
 	bool histories_lost; /* which the history names, and which is not there or somebody else's */
-	bytea *digest;       /* of what it was made from (read/digest.h), or NULL */
+	bytea *digest;       /* of what it was made from (rows/digest.c), or NULL */
 } Release;
 
 /* ---- publication_state.c: definitions and histories ---- */

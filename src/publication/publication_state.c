@@ -37,7 +37,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#define REFRESH_LOCK 76 /* beside NAME_LOCK of write/target.c */
+#define REFRESH_LOCK 76 /* beside NAME_LOCK of rows/target.c */
 #define OPTIONS_TYPE "kanon_options"
 
 /* ---- names ---- */

@@ -1,10 +1,10 @@
 /*
- * class_sizes.c: classes by their size.
+ * class_sizes.c: how many classes of each size a relation has.
  *
- * Rows of this server's own tables are grouped here as long as their row types fit into memory: that
- * takes two thirds of what the executor does.  Other sources, and too many row types, the executor
- * groups, and spills.  Nearly every row may be a class of its own, so what it tells of a
- * class is a number and no value, and these are counted as they come, by no further grouping.
+ * kanon groups rows of this server's own tables itself, as long as their row types fit into
+ * memory: that takes two thirds of the executor's time.  The executor groups other sources, and
+ * more row types than fit, since it can spill.  Its query gives the size of each class and no
+ * value.  Nearly every row may be a class of its own, so the sizes are counted as they come.
  */
 #include "compat.h"
 #include "rows/row_types.h"

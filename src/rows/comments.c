@@ -1,8 +1,8 @@
 /*
- * comments.c: what a published table says of itself and its columns.
+ * comments.c: the comments of a published table and of its columns.
  *
- * Comments are put in the catalog without a statement: a statement would be logged and
- * could be answered by an event trigger, and nothing here is anybody's business.
+ * kanon puts them into the catalog without a statement.  The server would log a statement, and
+ * an event trigger of another role could answer it.
  */
 #include "compat.h"
 #include "rows/target.h"

@@ -1,5 +1,6 @@
 /*
- * company.c: which rows of a row type are in which of its classes, from one release of a publication to the next.
+ * company.c: a row type that goes to several classes, in a publication: each of its rows goes to the
+ * class that it had in the release before.
  */
 #include "compat.h"
 #include "core/util/random.h"

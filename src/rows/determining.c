@@ -1,10 +1,10 @@
 /*
  * determining.c: does one column of a sample determine another?
  *
- * It does when rows that agree in the one agree in the other: each row is compared with the
- * others that have its value, so that values of a single row, which would determine anything, count for
- * nothing, and what is expected by chance is taken off (Goodman and Kruskal's tau, "Measures of association
- * for cross classifications", 1954, with the row itself left out).
+ * It does when rows that agree in the one agree in the other.  Each row is compared with the
+ * others that have its value: values of a single row, which would determine anything, count for
+ * nothing.  The agreement that chance alone would give is subtracted (Goodman and Kruskal's tau, "Measures of
+ * association for cross classifications", 1954, with the row itself left out).
  */
 #include "compat.h"
 #include "rows/verify.h"

@@ -1,11 +1,12 @@
 /*
- * persons.c: rules that count persons, checked on what was written: the target
- * does not show who a row is about, so each row of the second read is noted with
- * its class when it is written, whatever the method said of it.
+ * persons.c: privacy rules that count persons, checked on the rows that were written.
+ *
+ * The target does not show who a row is about.  So the second read notes the person and the class
+ * of each row as it is written, whatever the method said of it.
  *
  * Where a reader cannot tell two classes apart (one has a NULL where the other is
  * suppressed) the rows of both are checked together, too: rules in persons can be
- * kept by each and broken by both (see core/privacy.c).
+ * kept by each and broken by both (core/privacy/rules.h).
  */
 #include "compat.h"
 #include "rows/cell_values.h"

@@ -1,7 +1,9 @@
 /*
- * row_types.c: a relation becomes row types.  Rows of this server's own tables, and those that are read once
- * (target.h), are grouped here as they come: all that groups are made of has to fit into memory anyway, and a look at the
- * bytes of a row takes a third of what the executor's grouping does.  All other sources are grouped by the executor.
+ * row_types.c: a relation becomes row types.
+ *
+ * kanon groups rows of this server's own tables, and rows that are read once (target.h), as they
+ * come: the row types have to fit into memory anyway, and comparing a row by its bytes takes a
+ * third of the executor's time.  The executor groups all other sources.
  */
 #include "compat.h"
 #include "core/util/hash.h"

@@ -1,8 +1,9 @@
 /*
  * telling_columns.c: what do kept columns tell of what a release hides?
  *
- * A copy of a quasi-identifier, or a finer value of it, undoes its suppression; so does whatever is beside
- * a masked column and goes with it.  And kept columns that name nobody alone, or tell nothing, may do so together.
+ * A kept column that is a copy or a finer value of a quasi-identifier undoes its suppression.  A
+ * kept column from which a masked one follows undoes the mask.  Columns that tell nothing, or
+ * identify nobody, each by itself may do so together.
  *
  * All of it is counted in a sample of the rows as they are written (all rows of small tables).
  */

@@ -1,5 +1,5 @@
 /*
- * type_table.c: the type of a row that was read before.
+ * type_table.c: finds the row type of a row by its values, when the source is read again.
  */
 #include "compat.h"
 #include "rows/row_types.h"

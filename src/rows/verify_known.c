@@ -1,6 +1,6 @@
 /*
- * verify_known.c: combinations of few columns, counted in the written target: each set of columns whole, whatever
- * the method believed, and by another way than its own.
+ * verify_known.c: combinations of few columns, counted in the written target: set of columns by set of
+ * columns, without anything that the method has counted, and in another way.
  */
 #include "compat.h"
 #include "core/privacy/rules.h"

@@ -1,7 +1,8 @@
 /*
- * verify_parts.c: privacy rules of a target whose row types do not fit into memory: its rows are sorted,
- * those that look alike together, and what a class has of the columns that rules look at is in memory, a class
- * at a time.
+ * verify_parts.c: privacy rules of a target whose row types do not fit into memory.
+ *
+ * Its rows are sorted, so that those of a class come one after the other.  Only the sensitive
+ * values and persons of one class are in memory at a time.
  */
 #include "compat.h"
 #include "rows/verify.h"

@@ -1,6 +1,8 @@
 /*
- * verify_population.c: rules about populations, of the target as it stands: which of
- * its classes a row of a population matches is looked up by what the target shows.
+ * verify_population.c: rules about populations, checked on the target.
+ *
+ * For each row of a population kanon finds the classes of the target that it matches, by what
+ * they show, and counts.
  */
 #include "compat.h"
 #include "core/lattice/full_domain.h"

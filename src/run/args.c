@@ -1,5 +1,5 @@
 /*
- * args.c: what SQL functions are called with, checked and in the core's form.
+ * args.c: arguments of SQL functions, checked and in the core's form.
  */
 #include "compat.h"
 #include "host/excerpt.h"

@@ -1,9 +1,9 @@
 /*
- * hierarchy_bounds.c: bounds of hierarchies that follow from the values that are there, as a publication keeps them from
- * release to release.
+ * hierarchy_bounds.c: a publication keeps the bounds of hierarchies that follow from the values
+ * (quantile).
  *
- * Worked out anew each night, they would move with every row that comes or goes.  A reader who
- * keeps both releases could tell rows of one class apart that were never told apart in either.
+ * Worked out anew each night, the bounds would move with every row that comes or goes.  A reader who
+ * keeps two releases could then tell rows of one class apart that share a class in both.
  */
 #include "compat.h"
 #include "run/run.h"

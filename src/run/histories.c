@@ -1,11 +1,12 @@
 /*
- * histories.c: the private copy of the source that a protected publication solves.
+ * histories.c: the private copy of the source that the method solves for a protected publication.
  *
- * Persons are numbered, so that later queries ask nothing of the key's type.  A row of the source
- * that is as it was published last keeps its number, and so does the one row of a person that has
- * changed.  Other rows of the source are new, other published rows have ended.  A unit is held
- * back as one: a row, or all that has changed of a person (below 0), as nobody can say which row
- * became which.
+ * Persons are numbered, so that later queries do not depend on the type of the key.  A row of the
+ * source that is as it was published last keeps its number.  So does the only row of a person, if it
+ * has changed.  All other rows of the source are new, and published rows without such a row have ended.
+ *
+ * A *unit* is held back as one: a row, or, under a number below 0, all rows of a person that have
+ * changed, as nobody can say which row became which.
  */
 #include "compat.h"
 #include "run/successive.h"

@@ -1,6 +1,6 @@
 /*
- * histories_keep.c: what is kept of a protected release, and the last look at it: from the rows
- * kept before, the rows kept now and the target alone.
+ * histories_keep.c: stores the rows and histories of a protected release, and checks the release once
+ * more: from the rows stored before, the rows stored now and the target alone.
  */
 #include "compat.h"
 #include "core/util/fault.h"

@@ -1,12 +1,13 @@
 /*
- * histories_outcome.c: what the release that was solved makes of histories, and who is to be held back.
+ * histories_outcome.c: which histories would the solved release give, and who must be held back?
  *
- * Each row that was ever published goes on: in a class, with what is kept of it as it was or not,
- * or absent.  Rows of one history with the same outcome are a history from now on, and so are new
- * rows of one class.  It needs k persons, or all that its history had, and values that keep the
- * rules, in each state that is known of them.  A row whose history would have fewer is held back,
- * all else alike: then it has the outcome of those for whom nothing changes, who may be too few
- * alone as well.
+ * Each row that was ever published has an outcome: a class, with its kept values changed or not,
+ * or absence.  Rows of one history with the same outcome share a history from now on, and so do new
+ * rows of one class.  Such a history needs k persons, or all that the old one had; and in each known
+ * state of their values these keep the privacy rules.
+ *
+ * If it would have fewer, its rows are held back: their outcome is then that of rows for which
+ * nothing changes.  These may be too few as well, so the question is asked again.
  */
 #include "compat.h"
 #include "run/successive.h"

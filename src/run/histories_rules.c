@@ -1,5 +1,5 @@
 /*
- * histories_rules.c: what privacy rules say of the values of a history.
+ * histories_rules.c: do the values of the persons of one history keep the privacy rules?
  */
 #include "compat.h"
 #include "core/privacy/rules.h"

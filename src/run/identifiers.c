@@ -1,7 +1,8 @@
 /*
- * identifiers.c: may the columns be published as they are?  Labels, names, types and the catalogs
- * are asked before anything is read; the values are looked at while they are written
- * (write/kept.c).
+ * identifiers.c: may the columns be published as they are?
+ *
+ * Labels, names, types and the catalogs answer before any row is read.  The values are looked at
+ * while they are written (rows/identifying_columns.c, rows/telling_columns.c).
  */
 #include "compat.h"
 #include "run/run.h"

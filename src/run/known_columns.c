@@ -1,5 +1,5 @@
 /*
- * known_columns.c: what somebody may know of a person, from arguments.
+ * known_columns.c: known_columns and combinations: which columns an attacker may know, from arguments.
  */
 #include "compat.h"
 #include "run/run.h"

@@ -1,5 +1,5 @@
 /*
- * on_disk_rows.c: row types that are on disk, of which some are in memory, and keys of classes.
+ * on_disk_rows.c: reads some of the row types on disk back into memory, and makes the keys of classes.
  */
 #include "compat.h"
 #include "run/on_disk_types.h"

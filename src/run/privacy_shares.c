@@ -1,9 +1,9 @@
 /*
- * privacy_shares.c: what is known of a population that nobody lists: shares of its values,
- * column by column, as a relation of (column_name, value, share).
+ * privacy_shares.c: a population without a list (kanon_presence): the shares of its values, column by
+ * column, from a relation of (column_name, value, share).
  *
- * Values are text, which is read as the quasi-identifier's type has it.  That type's error
- * is not repeated: it would name the value.
+ * A value is text, which the input function of the column's type reads.  Its error is not repeated: it
+ * would name the value.
  */
 #include "compat.h"
 #include "core/privacy/population.h"

@@ -1,8 +1,8 @@
 /*
- * record_json.c: what is recorded of a run, as JSON.
+ * record_json.c: the parts of a run's record that are JSON.
  *
- * Values become JSON as the caller, and by no function but the types' own: a cast to json
- * can be of anybody's who owns the type.
+ * Values become JSON as the caller, and by the type's own output function: a cast to json belongs to
+ * the owner of the type.
  */
 #include "compat.h"
 #include "run/run.h"

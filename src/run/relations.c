@@ -1,8 +1,8 @@
 /*
- * relations.c: relations that options name, as names that mean the same whatever the
- * search_path: what is recorded of a run, or stored of a publication, is used again
- * by somebody else.  Beside the names a publication stores which relations they were,
- * to find those again that have another name or schema since.
+ * relations.c: names of relations in options, qualified, so that they mean the same under any
+ * search_path: another role uses again what a run recorded or a publication stored.
+ *
+ * A publication also stores the OIDs, to find a relation that was renamed or moved.
  */
 #include "compat.h"
 #include "host/catalog.h"

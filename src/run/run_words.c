@@ -1,5 +1,5 @@
 /*
- * run_words.c: what a run has published, in words.
+ * run_words.c: the NOTICEs about what a run has published.
  */
 #include "compat.h"
 #include "host/catalog.h"

@@ -1,5 +1,5 @@
 /*
- * sql_call.c: a request goes in by a function's arguments, lines about the outcome come back.
+ * sql_call.c: a request from the arguments of an SQL function, and the rows that it returns.
  */
 #include "compat.h"
 #include "run/run.h"

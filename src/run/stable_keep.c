@@ -1,8 +1,8 @@
 /*
- * stable_keep.c: the private table that the next release of a publication starts from.
+ * stable_keep.c: stores the classes from which the next release of a publication starts, in a private table.
  *
- * With a release, its flows are written there: what a row type is, its class, the class's pattern and how many rows;
- * and which rows of a type are in which of its classes (company.c), as far as they could go elsewhere than others of it.
+ * A line has a row type, its class, the pattern of the class and the number of rows.  If a row type is in
+ * several classes, the table also says which of its rows are in which (rows/company.c).
  */
 #include "compat.h"
 #include "run/successive.h"

@@ -1,7 +1,8 @@
 /*
- * stable_rows.c: rows that have not changed stay with those whose class they shared in the release before.
+ * stable_rows.c: rows that have not changed stay in a class together.
  *
- * The release before is read from its private table (stable_keep.c): how a release starts from there, the models know.
+ * kanon reads the release before from its private table (stable_keep.c).  How a release starts from
+ * there is up to the model.
  */
 #include "compat.h"
 #include "run/successive.h"

@@ -1,10 +1,9 @@
 /*
- * successive.c: who a row is about.
+ * successive.c: runs of a publication with a key.
  *
- * With a key, the column that says it, the rows are written to a table beside the target
- * first, with the key, their row type and their class.  There it is noted who is in which
- * class; of a protected publication the histories of persons are counted (successive.h), and
- * only then the target is written, verified and recorded: without the key.
+ * The rows are first written to a table beside the target, with the key, their row type and their class.
+ * There kanon notes the persons of each class and counts the histories of a protected publication
+ * (successive.h).  Only then the target is written, verified and recorded, without the key.
  */
 #include "compat.h"
 #include "core/util/fault.h"

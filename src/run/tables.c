@@ -1,5 +1,5 @@
 /*
- * tables.c: rows of kanon's own tables, put there without a query.
+ * tables.c: writes rows into kanon's own tables without a query.
  */
 #include "compat.h"
 #include "run/record.h"

@@ -1,6 +1,6 @@
 /*
  * hierarchy_levels.c: kanon_hierarchy_interval, _prefix, _date and _quantile: the
- * levels of a builder (read/builder.h) as a table.
+ * levels of a builder (hierarchies/builder.c) as a table.
  */
 #include "compat.h"
 #include "run/request.h"

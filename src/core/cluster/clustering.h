@@ -179,7 +179,7 @@ extern double cluster_hidden(const ClusterLayout *layout, const KanonHull *hull,
 
 /*
  * cluster_ruled.c: what a method that knows k alone makes of the rows without what problem->privacy
- * (not NULL) looks at, mended (release/repair.h).  Where rows may be left out (residual
+ * (not NULL) looks at, mended (release/repair.c).  Where rows may be left out (residual
  * DROP), these are any number.  KANON_UNSUPPORTED: rules about populations.
  */
 extern KanonStatus cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease *release,

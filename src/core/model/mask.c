@@ -3,7 +3,7 @@
  * are tried.
  *
  * Two costs are equal when they are the same to one billionth of the total
- * weight: 0.1 + 0.2 is 0.3 (internal.h says how they are rounded; being rounded
+ * weight: 0.1 + 0.2 is 0.3 (model.h says how they are rounded; being rounded
  * one by one, they stay in a total order).
  *
  * The order of equal costs is not the paper's (it leaves it open); that of

@@ -13,7 +13,7 @@
 
 /* ---- exact_ruled.c: methods that know k alone, under rules beyond k ---- */
 
-/* Work beside mending the method's release of the plain problem (release/repair.h). */
+/* Work beside mending the method's release of the plain problem (release/repair.c). */
 #define RULED_STRICT 1u /* it asks kanon_class_allowed, or its instances are those of program_model.h */
 #define RULED_SEARCH 2u /* the release is improved by ruin and recreate */
 #define RULED_EXACT 4u  /* linear rules: small models are solved exactly */

@@ -4,7 +4,7 @@
  * The method's release of the plain problem (row types without sensitive values and
  * persons, instances without hope left out: release/plain.c) bounds what any release under
  * the rules costs.  It is mended (release/repair.c), compared with what greedy finds under
- * the rules, and improved by ruin and recreate (search/ruled.c).  Sensitive values need no
+ * the rules, and improved by ruin and recreate (search/search_ruled.c).  Sensitive values need no
  * row types in the model that is solved for the bound, so that it is as large as without
  * rules.
  *
