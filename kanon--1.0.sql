@@ -973,6 +973,18 @@ AS 'MODULE_PATHNAME', 'kanon_risk';
 COMMENT ON FUNCTION @extschema@.kanon_risk(regclass, name[], name[], name, regclass, float8, jsonb, float8, jsonb, name, name, int)
 IS 'the risk of a relation, one measure per row: class sizes, chances of finding a person, sensitive values';
 
+CREATE FUNCTION @extschema@.kanon_special_uniques(
+    relation          regclass,
+    quasi_identifiers name[],
+    key               name,
+    size              int DEFAULT 3)
+RETURNS TABLE (key_value text, minimal_uniques bigint[], suda_score float8)
+LANGUAGE C STABLE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_special_uniques';
+
+COMMENT ON FUNCTION @extschema@.kanon_special_uniques(regclass, name[], name, int)
+IS 'for the owner of a relation: the rows that few columns tell from all others, how many sets of columns do, and their SUDA scores';
+
 CREATE FUNCTION @extschema@.kanon_risk_columns(
     relation  regclass,
     columns   name[],

@@ -368,6 +368,23 @@ SELECT measure, value FROM kanon_risk('guide', '{residence,gender,education,labo
 SELECT measure, round(value::numeric, 4) AS value FROM kanon_risk('told', '{age,zip}', special_uniques => 2) WHERE measure ~ 'uniques_|special|suda';
 CREATE VIEW told_homes AS SELECT t.*, 10 AS weight, 'one home' AS hid FROM told t;
 SELECT measure, round(value::numeric, 4) AS value FROM kanon_risk('told_homes', '{age,zip}', weights => 'weight', household => 'hid') WHERE measure ~ 'individual|household';
+-- row by row, for the owner alone: the same sums
+SELECT * FROM kanon_special_uniques('guide', '{residence,gender,education,labour}', 'nr') ORDER BY suda_score DESC, key_value::int;
+SELECT r.measure, r.value = CASE r.measure WHEN 'special_uniques' THEN s.rows WHEN 'minimal_uniques_1' THEN s.one WHEN 'minimal_uniques_2' THEN s.two WHEN 'minimal_uniques_3' THEN s.three WHEN 'suda_highest' THEN s.highest END AS same
+FROM kanon_risk('guide', '{residence,gender,education,labour}', special_uniques => 3) AS r, (SELECT count(*) AS rows, sum(minimal_uniques[1]) AS one, sum(minimal_uniques[2]) AS two, sum(minimal_uniques[3]) AS three, max(suda_score) AS highest
+    FROM kanon_special_uniques('guide', '{residence,gender,education,labour}', 'nr')) AS s WHERE r.measure ~ 'uniques_|special|suda_highest';
+SELECT * FROM kanon_special_uniques('told', '{age,zip}', 'age');
+SELECT * FROM kanon_special_uniques('guide', '{residence,gender}', 'nr', 0);
+SELECT * FROM kanon_special_uniques('guide', '{residence,gender}', NULL);
+CREATE ROLE kanon_test_curious;
+GRANT USAGE ON SCHEMA risk_test TO kanon_test_curious;
+GRANT SELECT ON guide TO kanon_test_curious;
+SET ROLE kanon_test_curious;
+SELECT count(*) > 0 AS asks FROM kanon_risk('guide', '{residence,gender}', special_uniques => 2);
+SELECT * FROM kanon_special_uniques('guide', '{residence,gender}', 'nr');
+RESET ROLE;
+DROP OWNED BY kanon_test_curious;
+DROP ROLE kanon_test_curious;
 SELECT measure, value FROM kanon_risk('guide', '{residence}', weights => 'weight', household => 'hid', special_uniques => 1) AS r
 WHERE r.value IS NULL OR r.value < 0 OR r.value = 'NaN';
 CREATE VIEW no_guide AS SELECT * FROM guide WHERE false;
