@@ -132,10 +132,10 @@ $(if $(DESTDIR),,$(error a build with faults is for tests alone and is not insta
 endif
 endif
 
-# For check-sanitized: dev/with-server preloads what such a build needs.  (LEMON is
+# For check-sanitized: dev/with-server preloads what such a build needs; nobody counts on zeros in new memory.  (LEMON is
 # others' code, and takes minutes to compile with all checks.)
 ifneq (,$(SANITIZE))
-SANITIZERS = -O1 -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+SANITIZERS = -O1 -DKANON_GARBAGE -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 PG_CFLAGS += $(SANITIZERS)
 CORE_CFLAGS += $(SANITIZERS)
 endif
@@ -209,6 +209,11 @@ endif
 $(BUILD_STAMP):
 	@mkdir -p $(sort $(dir $(OBJS) $(CORE_OBJS)))
 	@echo '$(BUILD_KEY)' >$@
+
+# For scripts that divide them.
+.PHONY: regress-files
+regress-files:
+	@echo $(REGRESS)
 
 # It is written only when it changes, so that a tree that nobody may write to can be built from.
 all: script
