@@ -4,7 +4,6 @@
  * Patterns that divide the row types alike are no more than one for each of its instances, the
  * cheapest: of two classes that take the same row types the cheaper one takes all.  Different
  * divisions are as many as t types have, so that the work is bounded in t alone, whatever p.
- * Where few types must lose something cluster_losses.c has less to try.
  */
 #include <math.h>
 #include <stdio.h>
@@ -160,14 +159,15 @@ clusters_choose(Clusters *c, double *bound)
 	s.cheapest = kanon_alloc(env, c->model.m, sizeof(*s.cheapest));
 	if (s.left != NULL && s.takers != NULL && s.cheapest != NULL)
 		status = limit_alike(c, s.left, &choices);
-	if (status == KANON_OK)
-		status = clusters_lose(c, fmin(choices, CLUSTERS_CHOICES), bound);
-	if (status == KANON_TOO_LARGE && choices <= CLUSTERS_CHOICES)
+	if (status == KANON_OK && choices <= CLUSTERS_CHOICES)
 		status = try_all(&s, bound);
-	else if (status == KANON_TOO_LARGE)
+	else if (status == KANON_OK)
+	{
 		snprintf(c->report->detail, sizeof(c->report->detail),
 				 "%u row types and these patterns have more than %.0f choices of classes", c->problem->ntypes,
 				 CLUSTERS_CHOICES);
+		status = KANON_TOO_LARGE;
+	}
 	kanon_free(env, s.classes.v);
 	kanon_free(env, s.left);
 	kanon_free(env, s.takers);

@@ -124,10 +124,4 @@ extern bool clusters_few(const KanonProblem *problem);
  */
 extern KanonStatus clusters_place(Clusters *c, double *bound);
 
-/*
- * cluster_losses.c: the same as clusters_choose by the row types that lose something.  KANON_TOO_LARGE: that is not fewer
- * choices than `most` at the least, or more than CLUSTERS_CHOICES were tried.
- */
-extern KanonStatus clusters_lose(Clusters *c, double most, double *bound);
-
 #endif
