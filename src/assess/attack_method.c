@@ -30,6 +30,10 @@ typedef struct Recorded
 #define NO_OPTIONS \
 	"'{quasi_identifiers,k,dry_run,replace,mark,workers,class_column,may_name_persons,identify_together,tell,metric_bound,stayed_near}'::text[]"
 
+/* Models whose method an attacker runs again. */
+static const Model *const attacked[] = {&pattern_guided_model, &cluster_model, &full_domain_model,
+										&subtree_model};
+
 static void
 read_record(Recorded *recorded, Oid schema, Oid target)
 {
@@ -55,8 +59,11 @@ read_record(Recorded *recorded, Oid schema, Oid target)
 				 errhint("Publish the source yourself: the method of a run of somebody else is not tried.")));
 	recorded->run = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
 	model = TextDatumGetCString(gate_value(0, 2, TEXTOID, &isnull));
-	if (strcmp(model, "pattern_guided") != 0 && strcmp(model, "cluster") != 0 &&
-		strcmp(model, "full_domain") != 0 && strcmp(model, "subtree") != 0)
+	recorded->model = NULL;
+	for (size_t i = 0; i < lengthof(attacked) && recorded->model == NULL; i++)
+		if (strcmp(attacked[i]->name, model) == 0)
+			recorded->model = attacked[i];
+	if (recorded->model == NULL)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -75,7 +82,6 @@ read_record(Recorded *recorded, Oid schema, Oid target)
 			 errmsg("a privacy rule of the run lists values, and the record has no values"),
 			 errhint(
 				 "Publish under a rule about all values, kanon_alpha without a list say, and attack that.")));
-	recorded->model = model_find(model);
 	recorded->k = DatumGetInt64(gate_value(0, 3, INT8OID, &isnull));
 	recorded->rows = DatumGetInt64(gate_value(0, 4, INT8OID, &isnull));
 	recorded->cost = DatumGetFloat8(gate_value(0, 5, FLOAT8OID, &isnull));

@@ -179,7 +179,7 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	}
 	release = written_release(source, records, mark, border);
 	hierarchies_lacking(source, source->nqis, release);
-	status = kanon_freeform_check_known(&problem, release, k, known, &facts);
+	status = kanon_freeform_check(&problem, release, k, known, &facts);
 	if (status == KANON_TOO_LARGE)
 		refuse_work(&facts);
 	if (status == KANON_NO_MEMORY)

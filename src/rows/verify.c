@@ -129,7 +129,7 @@ verify_matches(const KanonProblem *problem, const KanonRelease *written, Border 
 	KanonFreeformMethod method = problem->freeform->method;
 	KanonFreeformFacts facts;
 
-	border_check(border, kanon_freeform_count(problem, written, &facts), "");
+	border_check(border, kanon_freeform_check(problem, written, 0, -1, &facts), "");
 	if (kanon_freeform_promises_rows(method) && facts.row_matches < problem->k)
 		raise_unsafe(psprintf("A row matches " INT64_FORMAT " records, k is " INT64_FORMAT ".",
 							  facts.row_matches, problem->k));

@@ -201,7 +201,7 @@ extern void run_notice_empty(const Run *run, const KanonColumnMeasures *columns)
 /* Rows that are left out, and those that time was too short for. */
 extern void run_notice_rest(const Run *run);
 
-/* ---- sql_call.c: what the functions that publish have in common ---- */
+/* ---- args.c: what the functions that publish have in common ---- */
 
 /* The results. */
 typedef void (*PutRun)(Lines *lines, const Run *run);

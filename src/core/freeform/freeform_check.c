@@ -311,10 +311,9 @@ open_tree(Check *check)
 	return plant(check, 0, problem->ntypes);
 }
 
-/* k: whether there is a k-regular graph, too; 0: the matches alone.  known: negative, or candidates, too. */
-static KanonStatus
-find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k, int known,
-		   KanonFreeformFacts *facts)
+KanonStatus
+kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release, int64_t k, int known,
+					 KanonFreeformFacts *facts)
 {
 	Check check = {.memory = {.env = problem->env},
 				   .problem = problem,
@@ -346,26 +345,6 @@ find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k, 
 		status = find_graph(&check, k, known, likely, facts);
 	kanon_scratch_free(&check.memory);
 	return status;
-}
-
-KanonStatus
-kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release, int64_t k,
-					 KanonFreeformFacts *facts)
-{
-	return find_facts(problem, release, k, -1, facts);
-}
-
-KanonStatus
-kanon_freeform_check_known(const KanonProblem *problem, const KanonRelease *release, int64_t k, int known,
-						   KanonFreeformFacts *facts)
-{
-	return find_facts(problem, release, k, known, facts);
-}
-
-KanonStatus
-kanon_freeform_count(const KanonProblem *problem, const KanonRelease *release, KanonFreeformFacts *facts)
-{
-	return find_facts(problem, release, 0, -1, facts);
 }
 
 /* The records of classes order[from .. end), which have one value, are counted for each row type that they match. */

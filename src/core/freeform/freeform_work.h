@@ -201,23 +201,20 @@ typedef struct KanonFreeformFacts
 
 /*
  * Looks at the release's classes (rows), cells and pool.  Takes time and
- * memory with the number of matches.  problem->freeform: NULL, or with own ks, for
+ * memory with the number of matches.  k of 0: the matches alone, without `regular`, which takes the most.
+ * problem->freeform: NULL, or with own ks, for
  * which `regular` asks for chances of all matches, each row's and record's together 1,
  * no match of a row with more than one by its k.
- */
-extern KanonStatus kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release, int64_t k,
-										KanonFreeformFacts *facts);
-
-/*
- * The same, and `candidates`.  A record is a candidate of a row if it is the row's in
+ *
+ * known: negative, or `candidates`, too.  A record is a candidate of a row if it is the row's in
  * some assignment of all rows to records that they match (Gionis, Mazza, Tassa 2008: a
  * match of the global model).  An attacker who knows the records of some other rows counts with
  * the assignments alone that have these: the fewest candidates that any row can be left
  * with, whichever `known` other rows these are and whichever records they can have.
  * Takes time with the matches to the power of known + 1: KANON_TOO_LARGE.
  */
-extern KanonStatus kanon_freeform_check_known(const KanonProblem *problem, const KanonRelease *release,
-											  int64_t k, int known, KanonFreeformFacts *facts);
+extern KanonStatus kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release, int64_t k,
+										int known, KanonFreeformFacts *facts);
 
 /*
  * How the values of a column spread over the records that a row matches: value[nclasses]
@@ -227,10 +224,6 @@ extern KanonStatus kanon_freeform_check_known(const KanonProblem *problem, const
 extern KanonStatus kanon_freeform_check_values(const KanonProblem *problem, const KanonRelease *release,
 											   const uint32_t *value, uint32_t nvalues, int64_t *distinct,
 											   double *share);
-
-/* As kanon_freeform_check, without `regular`, which takes the most. */
-extern KanonStatus kanon_freeform_count(const KanonProblem *problem, const KanonRelease *release,
-										KanonFreeformFacts *facts);
 
 /*
  * KANON_BROKEN unless `written`, read back from where it was written, has the

@@ -156,7 +156,7 @@ extern bool kanon_counts_unsure(KanonKnownCounts *counts);
 extern int64_t kanon_cells_agree(const KanonShownCells *cells, uint32_t type, const int *column, int ncolumns,
 								 int64_t enough, uint64_t *room);
 
-/* ---- known_release.c: a release that shows what is not blank ---- */
+/* ---- shown_cells.c, too: a release that shows what is not blank ---- */
 
 /*
  * Row types that show the same are a class.  With an index (or NULL: every pattern is allowed) a pattern is the allowed

@@ -287,8 +287,8 @@ typedef struct KanonSynthesis
 /* The noise is counted in these. */
 #define KANON_NOISE_ONE 1000
 
-/* The probability of such an outcome is at most this, of whatever table of so many rows. */
-extern double kanon_synthesis_delta(const KanonSynthesis *synthesis, uint64_t noise);
+/* The probability of such an outcome is at most this, of whatever table of so many rows; above the limit any number. */
+extern double kanon_synthesis_delta(const KanonSynthesis *synthesis, uint64_t noise, double limit);
 
 /* The least noise, in thousandths, that keeps delta. */
 extern KanonStatus kanon_synthesis_noise(KanonEnv *env, const KanonSynthesis *synthesis, uint64_t *noise);

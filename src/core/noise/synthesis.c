@@ -47,8 +47,8 @@ tail(double least, double n, double a, double b)
  * the sum.  The rows of all are nrows, so the sum is at most nrows times the greatest f(c) / c,
  * and the tuples without a row come to it.
  */
-static double
-delta_up_to(const KanonSynthesis *synthesis, uint64_t noise, double limit)
+double
+kanon_synthesis_delta(const KanonSynthesis *synthesis, uint64_t noise, double limit)
 {
 	double each = (double) noise / KANON_NOISE_ONE, factor = expm1(synthesis->epsilon);
 	double n = (double) synthesis->nrows, m = (double) synthesis->wanted;
@@ -68,12 +68,6 @@ delta_up_to(const KanonSynthesis *synthesis, uint64_t noise, double limit)
 	return fmin(n * most + empty, 1);
 }
 
-double
-kanon_synthesis_delta(const KanonSynthesis *synthesis, uint64_t noise)
-{
-	return delta_up_to(synthesis, noise, 1);
-}
-
 KanonStatus
 kanon_synthesis_noise(KanonEnv *env, const KanonSynthesis *synthesis, uint64_t *noise)
 {
@@ -91,7 +85,7 @@ kanon_synthesis_noise(KanonEnv *env, const KanonSynthesis *synthesis, uint64_t *
 
 		if (kanon_poll(&pace))
 			return KANON_CANCELLED;
-		if (delta_up_to(synthesis, middle, synthesis->delta) <= synthesis->delta)
+		if (kanon_synthesis_delta(synthesis, middle, synthesis->delta) <= synthesis->delta)
 			high = middle;
 		else
 			low = middle;

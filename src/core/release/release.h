@@ -43,7 +43,7 @@ extern KanonStatus kanon_fill(const KanonProblem *problem, bool whole, KanonRele
 							  KanonReport *report, bool *filled);
 
 /*
- * ---- follow.c: which class the rows of each class before are in, where row types are not divided but for
+ * ---- shown_classes.c, too: which class the rows of each class before are in, where row types are not divided but for
  * rows that were suppressed.
  */
 

@@ -55,7 +55,7 @@ every_method_keeps_its_promise(void **state)
 								report.detail);
 				assert_int_equal(status, KANON_OK);
 				/* kanon_release_finish has checked every match; here two tables alone tell */
-				assert_int_equal(kanon_freeform_check(problem, &release, k, &facts), KANON_OK);
+				assert_int_equal(kanon_freeform_check(problem, &release, k, -1, &facts), KANON_OK);
 				assert_true(facts.same_size);
 				assert_true(facts.row_matches >= k);
 				assert_true(facts.record_matches >= k);
@@ -515,7 +515,7 @@ check_against_hand(void **state)
 			row_matches = records < row_matches ? records : row_matches;
 			need[x] = k;
 		}
-		assert_int_equal(kanon_freeform_check(problem, &s.release, k, &facts), KANON_OK);
+		assert_int_equal(kanon_freeform_check(problem, &s.release, k, -1, &facts), KANON_OK);
 		assert_int_equal(facts.row_matches, row_matches);
 		assert_int_equal(facts.record_matches, record_matches);
 		assert_int_equal(facts.regular, hand_out(&s, n, k, 0, need));
@@ -574,7 +574,7 @@ regular_against_plain_flow(void **state)
 		KanonFreeformFacts facts;
 
 		random_records(problem, &random, n, 5, &s);
-		assert_int_equal(kanon_freeform_count(problem, &s.release, &facts), KANON_OK);
+		assert_int_equal(kanon_freeform_check(problem, &s.release, 0, -1, &facts), KANON_OK);
 		k = facts.row_matches < facts.record_matches ? facts.row_matches : facts.record_matches;
 		if (k == 0)
 		{
@@ -599,7 +599,7 @@ regular_against_plain_flow(void **state)
 			}
 			else
 				last = j;
-		assert_int_equal(kanon_freeform_check(problem, &s.release, k, &facts), KANON_OK);
+		assert_int_equal(kanon_freeform_check(problem, &s.release, k, -1, &facts), KANON_OK);
 		assert_int_equal(facts.regular, expected);
 		seen[expected]++;
 		assert_int_equal(host.blocks, 0);
@@ -633,7 +633,7 @@ all_columns(void **state)
 		assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
 		assert_true(report.lower_bound <= report.cost + 1e-6);
 		assert_true(fabs(report.cost - cost_by_hand(problem, &release)) < 1e-3);
-		assert_int_equal(kanon_freeform_check(problem, &release, problem->k, &facts), KANON_OK);
+		assert_int_equal(kanon_freeform_check(problem, &release, problem->k, -1, &facts), KANON_OK);
 		kanon_release_free(problem, &release);
 	}
 	assert_int_equal(host.blocks, 0);
@@ -664,7 +664,7 @@ solve_and_check(const KanonProblem *problem, KanonRelease *release, KanonReport 
 
 	if (status == KANON_OK)
 	{
-		status = kanon_freeform_check(problem, release, 4, &facts);
+		status = kanon_freeform_check(problem, release, 4, -1, &facts);
 		if (status != KANON_OK)
 			kanon_release_free(problem, release);
 	}

@@ -85,7 +85,7 @@ each_row_has_its_own(void **state)
 				problem->freeform = &options;
 				assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
 				check_ks(problem, &release);
-				assert_int_equal(kanon_freeform_check(problem, &release, 2, &facts), KANON_OK);
+				assert_int_equal(kanon_freeform_check(problem, &release, 2, -1, &facts), KANON_OK);
 				assert_true(facts.regular);
 				larger += kanon_freeform_most_k(problem) > 2;
 				kanon_release_free(problem, &release);
@@ -266,7 +266,7 @@ chances_against_plain_flow(void **state)
 
 				expected = take_unit(&s, n, j, each, taken, left, tried);
 			}
-		assert_int_equal(kanon_freeform_check(problem, &s.release, 1, &facts), KANON_OK);
+		assert_int_equal(kanon_freeform_check(problem, &s.release, 1, -1, &facts), KANON_OK);
 		assert_int_equal(facts.regular, expected);
 		seen[expected]++;
 		assert_int_equal(host.blocks, 0);
@@ -298,11 +298,11 @@ multiples(void **state)
 	for (uint32_t i = 0; i < 17; i++)
 		((int64_t *) problem->rows)[i] = 8;
 	problem->freeform = &options;
-	assert_int_equal(kanon_freeform_check(problem, &release, 2, &facts), KANON_TOO_LARGE);
+	assert_int_equal(kanon_freeform_check(problem, &release, 2, -1, &facts), KANON_TOO_LARGE);
 	assert_int_equal(facts.too_large, KANON_FACT_REGULAR);
 	problem->ntypes = 8;
 	class_.rows = 64;
-	assert_int_equal(kanon_freeform_check(problem, &release, 2, &facts), KANON_OK);
+	assert_int_equal(kanon_freeform_check(problem, &release, 2, -1, &facts), KANON_OK);
 	assert_true(facts.regular);
 	problem->ntypes = 17;
 	assert_int_equal(host.blocks, 0);
@@ -408,14 +408,12 @@ known_against_all_assignments(void **state)
 		{
 			KanonFreeformFacts facts;
 
-			assert_int_equal(kanon_freeform_check_known(problem, &s.release, 1, (int) known, &facts),
-							 KANON_OK);
+			assert_int_equal(kanon_freeform_check(problem, &s.release, 1, (int) known, &facts), KANON_OK);
 			assert_int_equal(facts.candidates, fewest_by_hand(&a, known));
 			assert_int_equal(facts.regular, a.count > 0);
 			seen[facts.candidates]++;
 			/* also where rows do not have as many matches as are asked for */
-			assert_int_equal(kanon_freeform_check_known(problem, &s.release, n + 1, (int) known, &facts),
-							 KANON_OK);
+			assert_int_equal(kanon_freeform_check(problem, &s.release, n + 1, (int) known, &facts), KANON_OK);
 			assert_int_equal(facts.candidates, fewest_by_hand(&a, known));
 		}
 		assert_int_equal(host.blocks, 0);
@@ -465,7 +463,7 @@ classes_and_rings(void **state)
 		problem = problem_from_codes(&host, code, 12, 1, 4);
 		for (int known = 0; known < 4; known++)
 		{
-			assert_int_equal(kanon_freeform_check_known(problem, &release, 4, known, &facts), KANON_OK);
+			assert_int_equal(kanon_freeform_check(problem, &release, 4, known, &facts), KANON_OK);
 			assert_true(facts.regular);
 			assert_int_equal(facts.candidates, 4 - known);
 		}
@@ -507,7 +505,7 @@ one_tells_another(void **state)
 	problem = problem_from_codes(&host, code, 7, 1, 3);
 	for (int known = 0; known < 2; known++)
 	{
-		assert_int_equal(kanon_freeform_check_known(problem, &release, 3, known, &facts), KANON_OK);
+		assert_int_equal(kanon_freeform_check(problem, &release, 3, known, &facts), KANON_OK);
 		assert_true(facts.regular);
 		assert_int_equal(facts.candidates, known == 0 ? 3 : 1);
 	}
@@ -543,9 +541,9 @@ too_many(void **state)
 		pool[2 * i + 1] = i + 3 < N ? i + 3 : N - 1;
 	}
 	problem = problem_from_codes(&host, code, N, 1, 4);
-	assert_int_equal(kanon_freeform_check_known(problem, &release, 4, 1, &facts), KANON_OK);
+	assert_int_equal(kanon_freeform_check(problem, &release, 4, 1, &facts), KANON_OK);
 	assert_int_equal(facts.candidates, 3);
-	assert_int_equal(kanon_freeform_check_known(problem, &release, 4, 5, &facts), KANON_TOO_LARGE);
+	assert_int_equal(kanon_freeform_check(problem, &release, 4, 5, &facts), KANON_TOO_LARGE);
 	assert_int_equal(facts.too_large, KANON_FACT_CANDIDATES);
 	assert_int_equal(host.blocks, 0);
 	problem_free(problem);
@@ -577,7 +575,7 @@ solve_and_ask(const KanonProblem *problem, KanonRelease *release, KanonReport *r
 
 	if (status == KANON_OK)
 	{
-		status = kanon_freeform_check_known(problem, release, 3, 2, &facts);
+		status = kanon_freeform_check(problem, release, 3, 2, &facts);
 		if (status != KANON_OK)
 			kanon_release_free(problem, release);
 	}

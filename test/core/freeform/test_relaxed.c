@@ -118,7 +118,7 @@ promises(void **state)
 			assert_true(of_row >= (options.method == KANON_FREEFORM_K_ONE ? 1 : k));
 			assert_true(of_record >= (options.method == KANON_FREEFORM_ONE_K ? 1 : k));
 			one_sided += of_row < k || of_record < k;
-			assert_int_equal(kanon_freeform_count(problem, &release, &facts), KANON_OK);
+			assert_int_equal(kanon_freeform_check(problem, &release, 0, -1, &facts), KANON_OK);
 			assert_int_equal(facts.row_matches, of_row);
 			assert_int_equal(facts.record_matches, of_record);
 			assert_true(facts.same_size);
@@ -315,7 +315,7 @@ broken_promises(void **state)
 
 			problem->freeform = &options;
 			assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
-			assert_int_equal(kanon_freeform_count(problem, &release, &facts), KANON_OK);
+			assert_int_equal(kanon_freeform_check(problem, &release, 0, -1, &facts), KANON_OK);
 			options.method = KANON_FREEFORM_K_K;
 			status = kanon_release_finish(problem, &release, &report);
 			if (facts.row_matches < 3 || facts.record_matches < 3)
@@ -350,7 +350,7 @@ solve_and_count(const KanonProblem *problem, KanonRelease *release, KanonReport 
 
 	if (status == KANON_OK)
 	{
-		status = kanon_freeform_count(problem, release, &facts);
+		status = kanon_freeform_check(problem, release, 0, -1, &facts);
 		if (status != KANON_OK)
 			kanon_release_free(problem, release);
 	}

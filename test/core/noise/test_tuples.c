@@ -282,7 +282,7 @@ promise(void **state)
 						KanonSynthesis synthesis = {n, (uint64_t) domain, wanted, epsilon, 0.1};
 						double rows[8];
 						double is = worst(rows, domain, 0, n, wanted, epsilon, (double) noise / 1000);
-						double says = kanon_synthesis_delta(&synthesis, noise);
+						double says = kanon_synthesis_delta(&synthesis, noise, 1);
 
 						assert_true(is <= says + 1e-9);
 						tight += is > 0 && says < 3 * is;
@@ -327,7 +327,7 @@ sums(void **state)
 								most,
 								above(expm1(epsilon) * (c - 1 + each), wanted, c + each, all - c - each) / c);
 						is = fmin(n * most + empty, 1);
-						assert_true(fabs(kanon_synthesis_delta(&synthesis, noises[i]) - is) < 1e-9);
+						assert_true(fabs(kanon_synthesis_delta(&synthesis, noises[i], 1) - is) < 1e-9);
 						between += most > 0 && is < 1;
 					}
 	assert_true(between > 200);
@@ -347,8 +347,8 @@ least_noise(void **state)
 
 				host_init(&host);
 				assert_int_equal(kanon_synthesis_noise(&host.env, &synthesis, &noise), KANON_OK);
-				assert_true(kanon_synthesis_delta(&synthesis, noise) <= 1e-4);
-				assert_true(noise == 1 || kanon_synthesis_delta(&synthesis, noise - 1) > 1e-4);
+				assert_true(kanon_synthesis_delta(&synthesis, noise, 1) <= 1e-4);
+				assert_true(noise == 1 || kanon_synthesis_delta(&synthesis, noise - 1, 1) > 1e-4);
 				assert_true((double) noise <= ceil((double) n / expm1(epsilon) * KANON_NOISE_ONE) + 1);
 			}
 }
