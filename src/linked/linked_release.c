@@ -71,7 +71,8 @@ tell(const Linked *linked)
 				 "Rows without a published person: " INT64_FORMAT ". Rows over max_rows: " INT64_FORMAT
 				 ". Rows that too few persons of a class have, and rows that refer to left-out rows: " INT64_FORMAT
 				 ".",
-				 table->tally.nobody, table->tally.over, left_out)));
+				 table->tally.nobody, table->tally.over, left_out),
+			 left_out > 0 ? errhint("A larger class_size of the subject keeps more rows.") : 0));
 	}
 	if (linked->found.alone > 0)
 		ereport(NOTICE,
