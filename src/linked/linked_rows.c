@@ -279,7 +279,19 @@ typedef struct Drawn
 {
 	const LinkedTable *table;
 	uint64 seed;
+	uint64 *
+		hash; /* [ntypes] of the values that rows have, by a publication's secret; NULL: they do not matter */
 } Drawn;
+
+static uint64
+draw_of(const Drawn *drawn, uint32 row)
+{
+	uint32 type = drawn->table->type[row];
+
+	if (drawn->hash == NULL)
+		return kanon_mix(drawn->seed ^ row);
+	return kanon_mix(drawn->hash[type] + (row - drawn->table->row_of[type]));
+}
 
 static int
 compare_drawn(const void *a, const void *b, void *arg)
@@ -290,16 +302,68 @@ compare_drawn(const void *a, const void *b, void *arg)
 
 	if (drawn->table->person[left] != drawn->table->person[right])
 		return drawn->table->person[left] < drawn->table->person[right] ? -1 : 1;
-	one = kanon_mix(drawn->seed ^ left);
-	other = kanon_mix(drawn->seed ^ right);
-	return one < other ? -1 : one > other;
+	one = draw_of(drawn, left);
+	other = draw_of(drawn, right);
+	if (one != other)
+		return one < other ? -1 : 1;
+	return left < right ? -1 : left > right;
 }
 
-/* Rows over max_rows are left out, drawn by the seed. */
+/* A value of the column has the same hash in each release. */
+static void
+add_hashes(const Linked *linked, const LinkedTable *table, int column, uint64 *hash)
+{
+	const SourceColumn *of = &table->run->source->qis[column];
+	const RowTypes *types = table->run->types;
+	uint32 n = dictionary_size(of->dictionary);
+	uint64 *of_code = border_palloc(table->run->border, sizeof(uint64) * Max(n, 1));
+	Pseudonyms *pseudonyms = pseudonyms_begin(linked->secret, of->type, "max_rows");
+	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_SMALL_SIZES);
+	int nest = plain_text_begin();
+
+	for (uint32 code = 0; code < n; code++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(row);
+		bool isnull;
+		Datum value = dictionary_value(of->dictionary, code, &isnull);
+		uint8 pseudonym[UUID_LEN];
+
+		if (!isnull)
+			pseudonym_of(pseudonyms, value, pseudonym);
+		of_code[code] = isnull ? 0 : (uint64) pseudonym_number(pseudonym);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(row);
+		CHECK_FOR_INTERRUPTS();
+	}
+	for (uint32 i = 0; i < types->ntypes; i++)
+		hash[i] = kanon_mix(hash[i] + of_code[types->grouped[column].code[i]]);
+	plain_text_end(nest);
+	pseudonyms_end(pseudonyms);
+	MemoryContextDelete(row);
+	border_pfree(table->run->border, of_code);
+}
+
+/* In a publication rows that stay are drawn as before, whatever else comes or goes. */
+static uint64 *
+hash_types(const Linked *linked, const LinkedTable *table)
+{
+	uint32 n = table->run->types->ntypes;
+	uint64 *hash;
+
+	if (linked->publication == NULL)
+		return NULL;
+	hash = border_palloc(table->run->border, sizeof(uint64) * Max(n, 1));
+	memset(hash, 0, sizeof(uint64) * n);
+	for (int column = 0; column < table->run->source->ngrouped; column++)
+		add_hashes(linked, table, column, hash);
+	return hash;
+}
+
+/* Rows over max_rows are left out, drawn by the seed or by their values. */
 static void
 draw_rows(const Linked *linked, LinkedTable *table)
 {
-	Drawn drawn = {table, kanon_mix(linked->seed)};
+	Drawn drawn = {table, kanon_mix(linked->seed), hash_types(linked, table)};
 	uint32 *order = border_palloc(table->run->border, sizeof(uint32) * Max(table->nrows, 1));
 	int n = 0;
 
@@ -321,6 +385,8 @@ draw_rows(const Linked *linked, LinkedTable *table)
 			n++;
 	}
 	border_pfree(table->run->border, order);
+	if (drawn.hash != NULL)
+		border_pfree(table->run->border, drawn.hash);
 }
 
 /* ---- rules ---- */
