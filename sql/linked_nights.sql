@@ -177,10 +177,10 @@ CREATE SCHEMA bounded;
 SELECT kanon_create_linked_publication('bounded', 'market.customers', '{"market.customers": {"quasi_identifiers": ["birth"]},
   "market.orders": {"quasi_identifiers": ["city"], "keep": ["tag"], "allow_identifying": ["tag"], "max_rows": 2}, "market.lines": {"quasi_identifiers": ["product_id"], "target": "parts", "max_rows": 2}}', 5);
 CREATE TABLE bounded_tags AS SELECT tag FROM bounded.orders;
-INSERT INTO market.orders SELECT 2000, customer_id, '2024-05-05', 'city 1', 't2000' FROM market.orders WHERE tag IN (SELECT tag FROM bounded_tags) ORDER BY id LIMIT 1;
+INSERT INTO market.orders SELECT 2000, customer_id, '2024-05-05', 'city 1', 't2000' FROM market.orders WHERE id = 1;
 SELECT release, status FROM kanon_refresh('bounded');
 SELECT count(*) > 150 AS most_stay FROM bounded_tags JOIN bounded.orders USING (tag);
-SELECT count(*) FILTER (WHERE b.tag IS NULL) <= 2 AS few_came, count(*) FILTER (WHERE o.tag IS NULL) <= 2 AS few_left FROM bounded_tags AS b FULL JOIN bounded.orders AS o USING (tag);
+SELECT count(*) FILTER (WHERE b.tag IS NULL) <= 6 AS few_came, count(*) FILTER (WHERE o.tag IS NULL) <= 6 AS few_left FROM bounded_tags AS b FULL JOIN bounded.orders AS o USING (tag);
 SET client_min_messages = error;
 SELECT kanon_drop_publication('bounded');
 DROP SCHEMA bounded CASCADE;
