@@ -83,7 +83,11 @@ UPDATE own.visit SET name = secret;
 SELECT own.expression($$anon.partial(name, 200, '')$$);
 SELECT own.expression('anon.fake_last_name()');
 UPDATE own.visit SET name = 'name ' || cost;
--- a publication runs in its owner's name, whoever refreshes it
+-- a publication takes nothing that draws anew each night from a value
+SELECT kanon_create_publication('own.nightly', 'own.visit', '{age}', 5, '{"keep": ["cost"], "mask": {"cost": {"anon": "anon.noise(cost, 0.1)"}}}');
+SELECT kanon_create_publication('own.nightly', 'own.visit', '{age}', 5, '{"keep": ["email"], "mask": {"email": {"anon": "anon.partial(email, 1, ''*'')"}}, "allow_identifying": ["email"]}');
+SELECT kanon_drop_publication('own.nightly');
+-- and runs in its owner's name, whoever refreshes it
 SELECT kanon_create_publication('own.nightly', 'own.visit', '{age}', 5, '{"keep": ["name"], "mask": {"name": {"anon": "anon.who()"}}}');
 RESET ROLE;
 UPDATE own.nightly_history SET digest = NULL; -- as if something had changed

@@ -11,6 +11,7 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -340,6 +341,17 @@ raise_by(const Mask *mask)
 				 mask->column->name)));
 }
 
+pg_noreturn static void
+refuse_draws(const MaskForm *form)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a publication does not take the mask \"%s\" like that", form->name),
+			 errdetail("It is drawn anew for each release: a reader who keeps several can average it out."),
+			 errhint("Take {\"round\": 100}, {\"noise\": 250, \"by\": "
+					 "\"patient_id\"} with a standard deviation, or \"pram\" with a matrix and \"by\".")));
+}
+
 /*
  * A reader who keeps the releases averages noise away that is drawn anew each night.  Drawn by the
  * key it is not, if its size is the same each night: the night's spread can be solved for from two
@@ -353,13 +365,7 @@ read_by(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContaine
 	if (mask->kind == MASK_MICROAGGREGATE && masks->stay)
 		refuse_nights(form, "Take {\"round\": 100}, or {\"noise\": 250, \"by\": \"patient_id\"}.");
 	if (by == NULL && mask->kind != MASK_MICROAGGREGATE && masks->has_lasting)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("a publication does not take the mask \"%s\" like that", form->name),
-			 errdetail("It is drawn anew for each release: a reader who keeps several can average it out."),
-			 errhint("Take {\"round\": 100}, {\"noise\": 250, \"by\": "
-					 "\"patient_id\"} with a standard deviation, or \"pram\" with a matrix and \"by\".")));
+		refuse_draws(form);
 	if (by == NULL)
 		return;
 	if (by->type != jbvString ||
@@ -454,6 +460,9 @@ read_part(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContai
 			if (value->type != jbvString)
 				raise_form(mask->column, form, "an expression");
 			mask_anon_read(mask, source, pnstrdup(value->val.string.val, value->val.string.len));
+			if (masks->has_lasting && contain_volatile_functions((Node *) mask->expression) &&
+				contain_var_clause((Node *) mask->expression))
+				refuse_draws(form);
 			break;
 	}
 }

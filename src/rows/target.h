@@ -315,6 +315,10 @@ struct Company
 	const uint32 *was;    /* [types of this one] a type's number among rows; NULL: its own */
 	const uint32 *became; /* [its classes] the class in this one, or KANON_DROPPED */
 	uint32 nclasses;
+	const KanonPattern *pattern; /* [nclasses] of the release before */
+	KanonFlow
+		*dropped; /* [ndropped] rows that were in its classes and are in none now: they come back together */
+	Size ndropped;
 
 	/* what the next release finds, or NULL */
 	void (*note)(void *arg, uint32 type, uint32 class_, const RowMark *mark);

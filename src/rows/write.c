@@ -208,6 +208,18 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 	bulk_put(writer->bulk);
 }
 
+/* For the next release; a row that is dropped keeps the class that it had. */
+static void
+note_row(const Writer *writer, uint32 type, uint32 class_, const Deal *deal)
+{
+	const Company *company = writer->target->company;
+
+	if (class_ != KANON_DROPPED)
+		company->note(company->arg, type, class_, &deal->mark);
+	else if (deal->before < company->nclasses && company->became[deal->before] == KANON_DROPPED)
+		company->note(company->arg, type, writer->release->nclasses + deal->before, &deal->mark);
+}
+
 /*
  * A row goes to a class, in the high bits of the key, and to a random place in it.
  * Rows that are left out get no key.
@@ -222,10 +234,10 @@ place_row(void *arg, uint32 type, const Deal *deal, const Datum *kept, const boo
 	uint64 key;
 
 	writer->left[flow]--;
+	if (writer->noted != NULL && writer->noted[type])
+		note_row(writer, type, class_, deal);
 	if (class_ == KANON_DROPPED)
 		return;
-	if (writer->noted != NULL && writer->noted[type])
-		writer->target->company->note(writer->target->company->arg, type, class_, &deal->mark);
 	if (writer->persons != NULL)
 		persons_note(writer->persons, class_, type);
 	key = (uint64) class_ << writer->class_shift | random_draw(&writer->random) >> (64 - writer->class_shift);
@@ -241,6 +253,22 @@ place_row(void *arg, uint32 type, const Deal *deal, const Datum *kept, const boo
 						writer->total - writer->placed);
 }
 
+/* The mark of a row whose type is not split, and where it was if it may be dropped. */
+static Deal
+deal_noted(const Writer *writer, uint32 type, const Datum *kept, const bool *nulls)
+{
+	const Source *source = writer->types->source;
+	Company *company = writer->target->company;
+	Deal deal = {.before = NO_CLASS_BEFORE};
+	const RowBefore *before;
+
+	deal.mark = company_mark(company, writer->desc, source->ngrouped, source->nkept, kept, nulls);
+	before = company->ndropped > 0 ? company_meet_row(company, type, &deal.mark) : NULL;
+	if (before != NULL)
+		deal.before = before->class_;
+	return deal;
+}
+
 static void
 take_row(Writer *writer, uint32 type, const Datum *kept, const bool *nulls)
 {
@@ -253,8 +281,7 @@ take_row(Writer *writer, uint32 type, const Datum *kept, const bool *nulls)
 		Deal deal = {.before = NO_CLASS_BEFORE};
 
 		if (writer->noted != NULL && writer->noted[type])
-			deal.mark = company_mark(writer->target->company, writer->desc, writer->types->source->ngrouped,
-									 writer->types->source->nkept, kept, nulls);
+			deal = deal_noted(writer, type, kept, nulls);
 		place_row(writer, type, &deal, kept, nulls);
 	}
 }
@@ -300,7 +327,7 @@ split_seed(Writer *writer)
 
 /*
  * Rows that could go elsewhere than others of their type are those of split types and, of which new ones may be
- * turned away, those that are suppressed and those under rules.
+ * turned away, those that are suppressed and those under rules; and rows that are dropped.
  */
 static void
 find_noted(Writer *writer)
@@ -312,8 +339,9 @@ find_noted(Writer *writer)
 	for (uint32 i = 0; i < ntypes; i++)
 		writer->noted[i] = rules || is_split(writer, i);
 	for (size_t f = 0; f < writer->release->nflows; f++)
-		if (writer->release->flows[f].class_ != KANON_DROPPED &&
-			kanon_class_blank(writer->problem, writer->release, writer->release->flows[f].class_))
+		if (writer->release->flows[f].class_ == KANON_DROPPED
+				? writer->target->company->ndropped > 0
+				: kanon_class_blank(writer->problem, writer->release, writer->release->flows[f].class_))
 			writer->noted[writer->release->flows[f].type] = true;
 	company_begin(writer->target->company);
 }

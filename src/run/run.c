@@ -253,7 +253,7 @@ solve(Run *run)
 	if (run->parted != NULL)
 		return parted_solve(run);
 	run->problem.leaves_out = run->problem.leaves_out || run->none;
-	status = run->none ? kanon_release_nobody(&run->problem, &run->release, &run->report) : stable_solve(run);
+	status = stable_solve(run);
 	if (status == KANON_OK)
 		run_measure(run);
 	return status;

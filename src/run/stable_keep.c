@@ -43,8 +43,8 @@ new_line(const Run *run, uint32 class_, uint32 type)
 	int beside = run->source->ngrouped;
 
 	memset(slot->tts_isnull, true, sizeof(bool) * (beside + STABLE_COLUMNS));
-	slot->tts_values[beside + STABLE_CLASS] =
-		Int32GetDatum((int32) (run->alike != NULL ? run->alike[class_] : class_));
+	slot->tts_values[beside + STABLE_CLASS] = Int32GetDatum(
+		(int32) (run->alike != NULL && class_ < run->release.nclasses ? run->alike[class_] : class_));
 	slot->tts_values[beside + STABLE_NUMBER] = Int32GetDatum((int32) type);
 	slot->tts_isnull[beside + STABLE_CLASS] = slot->tts_isnull[beside + STABLE_NUMBER] = false;
 	return slot;
@@ -63,12 +63,28 @@ note_row(void *arg, uint32 type, uint32 class_, const RowMark *mark)
 	bulk_put(run->state);
 }
 
+/* Classes of rows that are dropped have numbers behind those of the release, from `first` on. */
+static void
+put_flow(const Run *run, const KanonFlow *flow, uint32 first, KanonPattern pattern)
+{
+	const Source *source = run->source;
+	int beside = source->ngrouped;
+	TupleTableSlot *slot = new_line(run, first + flow->class_, flow->type);
+
+	for (int c = 0; c < source->ngrouped; c++)
+		slot->tts_values[c] = dictionary_value(source->qis[c].dictionary,
+											   run->types->grouped[c].code[flow->type], &slot->tts_isnull[c]);
+	slot->tts_values[beside + STABLE_PATTERN] = CStringGetTextDatum(pattern_text(pattern, &source->levels));
+	slot->tts_values[beside + STABLE_ROWS] = Int64GetDatum(flow->rows);
+	slot->tts_isnull[beside + STABLE_PATTERN] = slot->tts_isnull[beside + STABLE_ROWS] = false;
+	bulk_put(run->state);
+}
+
 void
 stable_begin(Run *run)
 {
 	const Source *source = run->source;
 	const KanonRelease *release = &run->release;
-	int beside = source->ngrouped;
 	Oid relid;
 
 	relid = create_table(source, run->request->series.types);
@@ -78,22 +94,11 @@ stable_begin(Run *run)
 	run->alike =
 		shown_class_alike(shown_class_create(run->target, source, &run->problem, release), run->border);
 	for (size_t f = 0; f < release->nflows; f++)
-	{
-		const KanonFlow *flow = &release->flows[f];
-		TupleTableSlot *slot;
-
-		if (flow->class_ == KANON_DROPPED)
-			continue;
-		slot = new_line(run, flow->class_, flow->type);
-		for (int c = 0; c < source->ngrouped; c++)
-			slot->tts_values[c] = dictionary_value(
-				source->qis[c].dictionary, run->types->grouped[c].code[flow->type], &slot->tts_isnull[c]);
-		slot->tts_values[beside + STABLE_PATTERN] =
-			CStringGetTextDatum(pattern_text(release->classes[flow->class_].pattern, &source->levels));
-		slot->tts_values[beside + STABLE_ROWS] = Int64GetDatum(flow->rows);
-		slot->tts_isnull[beside + STABLE_PATTERN] = slot->tts_isnull[beside + STABLE_ROWS] = false;
-		bulk_put(run->state);
-	}
+		if (release->flows[f].class_ != KANON_DROPPED)
+			put_flow(run, &release->flows[f], 0, release->classes[release->flows[f].class_].pattern);
+	for (Size f = 0; run->company != NULL && f < run->company->ndropped; f++)
+		put_flow(run, &run->company->dropped[f], release->nclasses,
+				 run->company->pattern[run->company->dropped[f].class_]);
 	if (run->company != NULL)
 	{
 		run->company->note = note_row;

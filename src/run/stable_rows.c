@@ -500,6 +500,35 @@ needs_company(const Run *run)
 		   !run->source->staged_packed && (run->source->nkept > 0 || run->request->series.key != NULL);
 }
 
+/* Where the rows of each class are now; those that are dropped will come back together, or not at all. */
+static void
+follow_rows(Run *run, const Reader *reader, const uint32 *became)
+{
+	Company *company = run->company;
+	const KanonRelease *release = &run->release;
+	int64 *left = border_palloc(run->border, sizeof(int64) * Max(run->types->ntypes, 1));
+
+	company->became = became;
+	company->nclasses = reader->nclasses;
+	company->pattern = reader->pattern;
+	company->dropped = border_palloc(run->border, sizeof(KanonFlow) * Max(reader->nflows, 1));
+	memset(left, 0, sizeof(int64) * run->types->ntypes);
+	for (size_t f = 0; f < release->nflows; f++)
+		if (release->flows[f].class_ == KANON_DROPPED)
+			left[release->flows[f].type] += release->flows[f].rows;
+	for (Size f = 0; f < reader->nflows; f++)
+	{
+		KanonFlow flow = reader->flows[f];
+
+		flow.rows = Min(flow.rows, left[flow.type]);
+		if (became[flow.class_] != KANON_DROPPED || flow.rows == 0)
+			continue;
+		left[flow.type] -= flow.rows;
+		company->dropped[company->ndropped++] = flow;
+	}
+	border_pfree(run->border, left);
+}
+
 static KanonStatus
 solve_near(Run *run, Reader *reader)
 {
@@ -517,14 +546,17 @@ solve_near(Run *run, Reader *reader)
 	previous.flows = reader->flows;
 	previous.by_row = reader->known;
 	previous.became = became;
-	status = run->request->model->near(run, &previous);
+	if (run->none)
+	{
+		memset(became, 0xff, sizeof(uint32) * reader->nclasses);
+		status = kanon_release_nobody(&run->problem, &run->release, &run->report);
+	}
+	else
+		status = run->request->model->near(run, &previous);
 	if (status != KANON_OK)
 		refuse_unstable(run, status);
-	if (run->company != NULL)
-	{
-		run->company->became = became;
-		run->company->nclasses = reader->nclasses;
-	}
+	if (run->company != NULL && status == KANON_OK)
+		follow_rows(run, reader, became);
 	return status;
 }
 
@@ -550,11 +582,14 @@ stable_solve(Run *run)
 		run->near = why == NULL && reader.nflows > 0;
 	}
 	status = run->near                    ? solve_near(run, &reader)
+			 : run->none                  ? kanon_release_nobody(&run->problem, &run->release, &run->report)
 			 : request->solve_run != NULL ? request->solve_run(run)
 										  : request->solve(&run->problem, &run->release, &run->report);
+	run->near = run->near && !run->none;
 	if (reader.index != NULL)
 	{
-		border_pfree(run->border, reader.pattern);
+		if (run->company == NULL)
+			border_pfree(run->border, reader.pattern);
 		border_pfree(run->border, reader.flows);
 	}
 	return status;

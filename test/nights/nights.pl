@@ -11,6 +11,7 @@
 # - an unchanged source makes no new release, whatever its physical order, and a changed one makes one;
 # - kanon_compare_releases counts who joined, left, moved and changed, and among how few;
 # - a release shows the source: each row once, in a class of at least k (blank rows aside, where residual is 'suppress').
+# - a masked column shows of an unchanged row what it showed, or nothing that lasts (pseudonyms of a release).
 # With protection: each history (classes, absences and changes of what is kept, over all releases) is that of at least
 # k persons, and what is known of their values in any release keeps the rule.
 # Shares no code with the extension. Of a series that fails the SQL is left in build/nights/.
@@ -95,6 +96,13 @@ sub privacy
 	return (rule => $rule);
 }
 
+# Masks of columns that stay what they are.
+my %MASKS = (
+	num => [ { noise => 50, by => 'id' }, { noise => 50, by => 'id' }, { round => 10 }, { top => { value => 40 } }, { bottom => { value => 5 }, round => 4 }, { constant => 7 } ],
+	tag => [ { pseudonym => 'publication' }, { pseudonym => 'release' }, { partial => [ 1, 2 ] } ],
+	day => [ { shift => 'id', days => 20 }, { top => '2024-03-20' } ],
+	flag => [ { pram => { yes => { yes => 0.8, no => 0.2 }, no => { no => 0.7, yes => 0.3 } }, by => 'id' } ]);
+
 # ---- sources ----
 
 sub new_row
@@ -102,10 +110,10 @@ sub new_row
 	my ($case) = @_;
 	my $id = ++$case->{last};
 	return { id => $id, who => chance($case->{many}) && $id > 1 ? 1 + below($id - 1) : $id, a => below(4) + 1, b => pick(qw(xx xy yx yy)), c => below($case->{wide} ? 80 : 3),
-		ill => 'ill' . below(5), aside => below(1000) };
+		ill => 'ill' . below(5), aside => below(1000), tag => "person $id", day => sprintf('2024-03-%02d', 1 + $id % 28), flag => $id % 3 ? 'yes' : 'no' };
 }
 
-sub values_of { my ($row) = @_; return '(' . join(', ', @$row{qw(id id who a)}, "'$row->{b}'", $row->{c}, "'$row->{ill}'", $row->{aside}) . ')'; }
+sub values_of { my ($row) = @_; return '(' . join(', ', @$row{qw(id id who a)}, "'$row->{b}'", $row->{c}, "'$row->{ill}'", $row->{aside}, map { "'$row->{$_}'" } qw(tag day flag)) . ')'; }
 
 sub same { my ($case, $x, $y) = @_; return !grep { $x->{$_} ne $y->{$_} } @{ $case->{used} }; }
 
@@ -175,7 +183,7 @@ sub look
 	my ($case) = @_;
 	my $what = join ', ', @{ $case->{qis} }, $case->{options}{mark} ? 'kanon_pattern' : ();
 	my $ill = (grep { $_ eq 'ill' } @{ $case->{options}{keep} }) ? 'ill' : "'' AS ill";
-	my $cells = join ', ', @{ $case->{qis} }, $case->{noisy} ? 'num' : ();
+	my $cells = join ', ', @{ $case->{qis} }, $case->{masked} // ();
 	my $rows = $db->rows("SELECT id, row($what)::text AS class, $ill, $cells FROM pub");
 	my (%seen, %ill, %cells);
 	for my $row (@$rows)
@@ -186,9 +194,18 @@ sub look
 		$cells{ $row->{id} } = $row;
 		my $true = $case->{rows}{ $row->{id} };
 		complain($case, "row $row->{id} is not in the source") if !$true && !$case->{protect};
-		next if !$case->{noisy};
-		my $noisy = $case->{noise}{ $row->{id} } //= $row->{num};
-		complain($case, "row $row->{id} has other noise: $row->{num} after $noisy") if $row->{num} != $noisy;
+		next if !$case->{masked};
+		my $shown = $row->{ $case->{masked} };
+		if ($case->{forgets})
+		{
+			my $night = $case->{pseudonym}{$shown} //= $case->{night};
+			complain($case, "row $row->{id} has a pseudonym of night $night again") if $night != $case->{night};
+		}
+		else
+		{
+			my $before = $case->{shown}{ $row->{id} } //= $shown;
+			complain($case, "row $row->{id} shows $shown of $case->{masked} after $before") if $shown ne $before;
+		}
 	}
 	@$case{qw(cells_before cells)} = ($case->{cells} // {}, \%cells);
 	if ($case->{known})
@@ -255,11 +272,17 @@ sub intersect
 	my $candidates = $case->{candidates};
 	my (%members, $lost);
 	push @{ $members{ $seen->{$_} } }, $_ for keys %$seen;
+	my $stayed = sub { my ($id) = @_; return $now->{$id} && $then->{$id} && same($case, $then->{$id}, $now->{$id}); };
+	# (whoever is not shown for a while is remembered)
+	for my $id (keys %$candidates)
+	{
+		if (!$stayed->($id)) { delete $candidates->{$id}; next; }
+		delete $candidates->{$id}{$_} for grep { !$stayed->($_) && !$seen->{$id} } keys %{ $candidates->{$id} };
+	}
 	for my $id (keys %$seen)
 	{
 		my %company = map { $_ => 1 } @{ $members{ $seen->{$id} } };
-		my $stayed = $then->{$id} && same($case, $then->{$id}, $now->{$id});
-		if (!$stayed || !$candidates->{$id})
+		if (!$candidates->{$id})
 		{
 			$candidates->{$id} = \%company;
 			next;
@@ -268,11 +291,10 @@ sub intersect
 		{
 			next if $company{$other};
 			delete $candidates->{$id}{$other};
-			next if !$now->{$other} || !$then->{$other} || !same($case, $then->{$other}, $now->{$other});
+			next if !$stayed->($other);
 			$lost //= "row $id has lost row $other, and neither has changed (" . keys(%{ $candidates->{$id} }) . " candidates are left)";
 		}
 	}
-	delete $candidates->{$_} for grep { !$seen->{$_} } keys %$candidates;
 	complain($case, $lost) if defined $lost;
 	return;
 }
@@ -434,11 +456,14 @@ sub rare_options
 	}
 	# (each person has one row at first)
 	$case->{single} = ($case->{key} // '') eq 'who' && chance(0.4);
-	if (!$case->{known} && ($case->{key} // '') ne 'num' && chance(0.2))
+	if (!$case->{known} && chance(0.3))
 	{
-		push @{ $options->{$_} }, 'num' for qw(keep allow_identifying);
-		$options->{mask} = { num => { noise => 50, by => 'id' } };
-		$case->{noisy} = 1;
+		my $column = pick(($case->{key} // '') ne 'num' ? ('num', 'num') : (), qw(tag tag day flag));
+		my $mask = pick(@{ $MASKS{$column} });
+		push @{ $options->{$_} }, $column for qw(keep allow_identifying);
+		$options->{mask} = { $column => $mask };
+		$case->{masked} = $column;
+		$case->{forgets} = ($mask->{pseudonym} // '') eq 'release';
 	}
 	return;
 }
@@ -454,7 +479,7 @@ sub run_case
 {
 	my ($case) = @_;
 	$db->run('DROP TABLE IF EXISTS src');
-	$db->run('CREATE TABLE src (id int, num int, who int, a int, b text, c int, ill text, aside int)');
+	$db->run('CREATE TABLE src (id int, num int, who int, a int, b text, c int, ill text, aside int, tag text, day date, flag text)');
 	$db->run('DROP TABLE IF EXISTS pop');
 	$db->run("CREATE TABLE pop AS SELECT a, b, c FROM generate_series(1, 4) a, unnest('{xx,xy,yx,yy}'::text[]) b, generate_series(0, " . ($case->{wide} ? 79 : 2) . ") c, generate_series(1, 12)");
 	my $many = $case->{many};
@@ -467,7 +492,7 @@ sub run_case
 	$told{"$case->{model} $case->{options}{method}: created $state"}++ if $state ne '00000';
 	complain($case, "creation: $state") if $state =~ /^XX/;
 	return if $state ne '00000';
-	$done{"$case->{model} $case->{options}{method}" . ($case->{known} ? ' known_columns' : $case->{noisy} ? ' noise' : '') . ($case->{single} ? ' second rows' : '')}++;
+	$done{"$case->{model} $case->{options}{method}" . ($case->{known} ? ' known_columns' : $case->{masked} ? ' ' . join('', sort keys %{ $case->{options}{mask}{ $case->{masked} } }) : '') . ($case->{single} ? ' second rows' : '')}++;
 	my ($seen, $then, $release) = (look($case), { %{ $case->{rows} } }, 1);
 	judge($case, $seen, {}, $then);
 	my ($changed, $held) = (0, $db->rows("SELECT coalesce(held_persons, 0) AS n FROM kanon_releases WHERE publication LIKE '%.pub' AND release = 1")->[0]{n});
