@@ -155,7 +155,26 @@ DROP EVENT TRIGGER slip_in;
 DROP FUNCTION slip_in();
 SELECT to_regclass('public.twins_public');
 
+-- groups of near rows: of one column the least sum of squares, over every way to cut the ordered rows; of several by MDAV, as the mask has it
+CREATE TABLE near_rows AS SELECT i AS nr, i * i % 47 AS x, (i * 29 % 31) / 2.0 AS y FROM generate_series(1, 24) AS i;
+SELECT classes, class_min, round(cost::numeric, 6) AS cost, round(cost::numeric, 6) = (
+    WITH RECURSIVE r AS (SELECT x, row_number() OVER (ORDER BY x) AS n FROM near_rows), g AS (SELECT a.n AS f, b.n AS t, (SELECT var_pop(x) * count(*) FROM r WHERE n BETWEEN a.n AND b.n) AS squares FROM r a, r b WHERE b.n - a.n BETWEEN 2 AND 4),
+    cut AS (SELECT 0::bigint AS t, 0::numeric AS squares UNION ALL SELECT g.t, cut.squares + g.squares FROM cut JOIN g ON g.f = cut.t + 1)
+    SELECT round(min(squares) / (SELECT variance(x) FROM near_rows), 6) FROM cut WHERE t = 24) AS least
+FROM kanon_cluster('near_rows', 'near_x', '{x}', 3, method => 'microaggregate');
+SELECT proven, lower_bound = cost AS bound FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
+SELECT classes, class_min >= 3 AS k3 FROM kanon_cluster('near_rows', 'near_xy', '{x,y}', 3, method => 'microaggregate');
+SELECT proven, lower_bound FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
+SELECT FROM kanon_pattern_guided('near_rows', 'near_masked', '{nr}', 2, keep => '{x,y}', mask => '{"x": {"microaggregate": 3, "group": "g"}, "y": {"microaggregate": 3, "group": "g"}}', allow_identifying => '{x,y}');
+SELECT (SELECT count(DISTINCT (x, y)) FROM near_xy) = (SELECT count(DISTINCT (x, y)) FROM near_masked) AS groups;
+SELECT classes, class_min >= 3 AS k3 FROM kanon_cluster('near_rows', 'near_ruled', '{x}', 3, method => 'microaggregate', keep => '{y}', privacy => ARRAY[kanon_distinct_l('y', 3)], allow_identifying => '{y}');
+
 -- bad input
+SELECT FROM kanon_cluster('near_rows', 'no', '{x,y}', 3, method => 'microaggregate', hierarchies => '{"x": {"interval": [10]}}');
+SELECT FROM kanon_cluster('near_rows', 'no', '{x}', 3, method => 'microaggregate', partition_size => 100);
+CREATE VIEW near_gaps AS SELECT nullif(x, 1) AS x, y, 'z' || nr % 3 AS z FROM near_rows;
+SELECT FROM kanon_cluster('near_gaps', 'no', '{x,y}', 3, method => 'microaggregate');
+SELECT FROM kanon_cluster('near_gaps', 'no', '{y,z}', 3, method => 'microaggregate');
 SELECT kanon_cluster('people', 'bad', '{age}', 61, 'k_k');
 SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'k_k', show => 'suppress');
 SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'k_k', show => 'hierarchy');

@@ -317,10 +317,11 @@ typedef enum KanonFamily
 /* The loss that a method keeps small. */
 typedef enum KanonCostKind
 {
-	KANON_COST_SUM,    /* over the rows, of what their class hides */
-	KANON_COST_RADIUS, /* the largest distance of a row from its class's centre: no sum */
-	KANON_COST_METRIC, /* a metric of levels that the call names */
-	KANON_COST_ITEMS   /* of occurrences of items */
+	KANON_COST_SUM,     /* over the rows, of what their class hides */
+	KANON_COST_SQUARES, /* of the numbers, from the means of their class */
+	KANON_COST_RADIUS,  /* the largest distance of a row from its class's centre: no sum */
+	KANON_COST_METRIC,  /* a metric of levels that the call names */
+	KANON_COST_ITEMS    /* of occurrences of items */
 } KanonCostKind;
 
 /* A method's claim about the least cost, if neither time nor memory ends it. */

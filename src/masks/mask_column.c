@@ -8,11 +8,11 @@
  * pram: a value stays with some probability, else one is drawn from the column: the distribution is expected to
  * stay (P. P. de Wolf, J. M. Gouweleeuw, P. Kooiman, L. Willenborg, "Reflections on PRAM", 1998).
  * Or a matrix says how likely each value becomes each other one.
- * microaggregate: means (or medians) of groups of at least k neighbours with the least sum of squares (S. L. Hansen,
- * S. Mukherjee, "A polynomial algorithm for optimal univariate microaggregation", IEEE TKDE 15, 2003); equal
- * values share a group.
+ * microaggregate: means (or medians) of groups of at least k neighbours with the least sum of squares
+ * (core/cluster/microaggregate.c); equal values share a group.
  */
 #include "compat.h"
+#include "core/cluster/clustering.h"
 #include "host/secure_random.h"
 #include "masks/mask_apply.h"
 #include "rows/dictionary.h"
@@ -290,63 +290,12 @@ mask_number_value(const Mask *mask, double number)
 	}
 }
 
-/* Sums up to each value, of numbers less their mean: differences of large sums would say little. */
-typedef struct Sums
-{
-	double *rows; /* [n + 1] */
-	double *sum;
-	double *squares;
-} Sums;
-
-static double
-group_squares(const Sums *sums, uint32 from, uint32 to)
-{
-	double rows = sums->rows[to] - sums->rows[from], sum = sums->sum[to] - sums->sum[from];
-
-	return sums->squares[to] - sums->squares[from] - sum * sum / rows;
-}
-
-/* Where the last group of the values up to each begins.  A group that can be divided in two never costs less. */
-static uint32 *
-group_values(const MaskColumn *column, const Sums *sums, double least)
-{
-	double *cost = border_palloc(column->border, sizeof(double) * ((Size) column->n + 1));
-	uint32 *from = border_palloc(column->border, sizeof(uint32) * ((Size) column->n + 1));
-	uint32 latest = 0; /* the last group of the values up to `to` begins here or before */
-
-	cost[0] = 0;
-	for (uint32 to = 1; to <= column->n; to++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		cost[to] = INFINITY;
-		from[to] = 0;
-		if (sums->rows[to] < least)
-			continue;
-		while (latest + 1 < to && sums->rows[to] - sums->rows[latest + 1] >= least)
-			latest++;
-		for (uint32 f = latest + 1; f-- > 0;)
-		{
-			double all = cost[f] + group_squares(sums, f, to);
-
-			if (all < cost[to])
-			{
-				cost[to] = all;
-				from[to] = f;
-			}
-			if (f < latest && sums->rows[latest] - sums->rows[f] >= least)
-				break;
-		}
-	}
-	border_pfree(column->border, cost);
-	return from;
-}
-
 /* The mean, or the lower one of the values in the middle. */
 static Datum
-group_value(const Mask *mask, const Sums *sums, uint32 from, uint32 to, double zero)
+group_value(const Mask *mask, const double *sum, uint32 from, uint32 to, double zero)
 {
 	const MaskColumn *column = mask->whole;
-	double mean = zero + (sums->sum[to] - sums->sum[from]) / (sums->rows[to] - sums->rows[from]);
+	double mean = zero + (sum[to] - sum[from]) / (double) (column->first[to] - column->first[from]);
 
 	if (mask->median)
 		return column->value[value_at(column, (column->first[from] + column->first[to] - 1) / 2)];
@@ -357,34 +306,35 @@ static void
 find_means(Mask *mask, const double *number)
 {
 	MaskColumn *column = mask->whole;
-	Size size = sizeof(double) * ((Size) column->n + 1);
-	Sums sums = {border_palloc(column->border, size), border_palloc(column->border, size),
-				 border_palloc(column->border, size)};
-	uint32 *from;
+	Border *border = column->border;
+	double *sum = border_palloc(border, sizeof(double) * ((Size) column->n + 1));
+	int64 *rows = border_palloc(border, sizeof(int64) * (Size) Max(column->n, 1));
+	uint32 *from = border_palloc(border, sizeof(uint32) * ((Size) column->n + 1));
 
 	if (column->rows > 0 && (double) column->rows < mask->share)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("masked column \"%s\" has fewer values than a group must have", mask->column->name),
 				 errhint("Lower \"microaggregate\", or mask it by {\"constant\": null}.")));
-	sums.rows[0] = sums.sum[0] = sums.squares[0] = 0;
+	sum[0] = 0;
 	for (uint32 i = 0; i < column->n; i++)
 	{
-		double rows = (double) (column->first[i + 1] - column->first[i]), away = number[i] - number[0];
-
-		sums.rows[i + 1] = sums.rows[i] + rows;
-		sums.sum[i + 1] = sums.sum[i] + rows * away;
-		sums.squares[i + 1] = sums.squares[i] + rows * away * away;
+		rows[i] = column->first[i + 1] - column->first[i];
+		sum[i + 1] = sum[i] + (double) rows[i] * (number[i] - number[0]);
 	}
-	column->mean = border_palloc(column->border, sizeof(Datum) * (Size) Max(column->n, 1));
-	from = group_values(column, &sums, mask->share);
+	column->mean = border_palloc(border, sizeof(Datum) * (Size) Max(column->n, 1));
+	border_check(border, kanon_group_sorted(&border->env, number, rows, column->n, (int64) mask->share, from),
+				 "");
 	for (uint32 to = column->n; to > 0; to = from[to])
 	{
-		Datum value = group_value(mask, &sums, from[to], to, number[0]);
+		Datum value = group_value(mask, sum, from[to], to, number[0]);
 
 		for (uint32 i = from[to]; i < to; i++)
 			column->mean[i] = value;
 	}
+	border_pfree(border, sum);
+	border_pfree(border, rows);
+	border_pfree(border, from);
 }
 
 /* The matrix' row of a value. */

@@ -4,11 +4,10 @@
  *
  * noise: normal numbers with a share of the columns' covariances (J. J. Kim, 1986, section 2.3 of "Statistical
  * Disclosure Control", A. Hundepool et al., 2012), by the covariances' Cholesky factor.
- * microaggregate: MDAV (J. Domingo-Ferrer, V. Torra, "Ordinal, continuous and heterogeneous k-anonymity through
- * microaggregation", Data Mining and Knowledge Discovery 11, 2005): a group around the row farthest from the
- * middle, and one around the row farthest from that, until all rows have a group.  Equal rows share one.
+ * microaggregate: MDAV (core/cluster/microaggregate.c); equal rows share a group.
  */
 #include "compat.h"
+#include "core/cluster/clustering.h"
 #include "masks/mask_apply.h"
 #include "rows/dictionary.h"
 
@@ -253,130 +252,6 @@ merge_points(MaskTogether *t)
 		}
 }
 
-/* Points that have no group yet, and where they lie. */
-typedef struct Rest
-{
-	uint32 n;
-	uint32 *point;  /* [n] */
-	double *away;   /* [n] from the point that is looked at */
-	int64 rows;     /* that they stand for */
-	double *middle; /* [columns] */
-	uint32 *near;   /* [least rows of a group] places in the rest, the nearest first */
-	uint32 ngroups;
-} Rest;
-
-/* Measures all points from a place; the farthest one. */
-static uint32
-measure(const MaskTogether *t, Rest *rest, const double *from)
-{
-	uint32 farthest = 0;
-
-	for (uint32 i = 0; i < rest->n; i++)
-	{
-		const double *at = &t->scaled[rest->point[i] * (Size) t->n];
-		double sum = 0;
-
-		for (int c = 0; c < t->n; c++)
-			sum += (at[c] - from[c]) * (at[c] - from[c]);
-		rest->away[i] = sum;
-		if (sum > rest->away[farthest])
-			farthest = i;
-	}
-	return farthest;
-}
-
-static void
-find_middle(const MaskTogether *t, Rest *rest)
-{
-	memset(rest->middle, 0, sizeof(double) * t->n);
-	for (uint32 i = 0; i < rest->n; i++)
-		for (int c = 0; c < t->n; c++)
-			rest->middle[c] +=
-				t->scaled[rest->point[i] * (Size) t->n + c] * (double) t->weight[rest->point[i]];
-	for (int c = 0; c < t->n; c++)
-		rest->middle[c] /= (double) rest->rows;
-}
-
-/* The points nearest to what was measured from, until they stand for enough rows; so many. */
-static uint32
-find_near(const MaskTogether *t, const Rest *rest, int64 least)
-{
-	uint32 n = 0;
-	int64 rows = 0;
-
-	for (uint32 i = 0; i < rest->n; i++)
-	{
-		uint32 at;
-
-		if (rows >= least && rest->away[i] >= rest->away[rest->near[n - 1]])
-			continue;
-		for (at = n++; at > 0 && rest->away[rest->near[at - 1]] > rest->away[i]; at--)
-			rest->near[at] = rest->near[at - 1];
-		rest->near[at] = i;
-		rows += t->weight[rest->point[i]];
-		while (rows - t->weight[rest->point[rest->near[n - 1]]] >= least)
-			rows -= t->weight[rest->point[rest->near[--n]]];
-	}
-	return n;
-}
-
-/* A group of the points that are nearest to what was measured from, or of all where too few would be left. */
-static void
-take_group(MaskTogether *t, Rest *rest, int64 least)
-{
-	uint32 near = rest->rows < 2 * least ? rest->n : find_near(t, rest, least), kept = 0;
-	int64 rows = 0;
-
-	for (uint32 i = 0; i < near && near < rest->n; i++)
-		rows += t->weight[rest->point[rest->near[i]]];
-	if (near == rest->n || rest->rows - rows < least)
-	{
-		for (uint32 i = 0; i < rest->n; i++)
-			t->group[rest->point[i]] = rest->ngroups;
-		rest->n = 0;
-		rest->rows = 0;
-	}
-	else
-	{
-		for (uint32 i = 0; i < near; i++)
-		{
-			t->group[rest->point[rest->near[i]]] = rest->ngroups;
-			rest->away[rest->near[i]] = -1;
-		}
-		for (uint32 i = 0; i < rest->n; i++)
-			if (rest->away[i] >= 0)
-				rest->point[kept++] = rest->point[i];
-		rest->n = kept;
-		rest->rows -= rows;
-	}
-	rest->ngroups++;
-}
-
-static void
-find_groups(MaskTogether *t, Rest *rest, int64 least)
-{
-	double *around = border_palloc(t->border, sizeof(double) * t->n);
-
-	while (rest->n > 0)
-	{
-		uint32 farthest;
-
-		CHECK_FOR_INTERRUPTS();
-		find_middle(t, rest);
-		farthest = measure(t, rest, rest->middle);
-		for (int side = 0; side < 2 && (side == 0 || rest->rows >= 2 * least); side++)
-		{
-			/* the second time from the row that the first group lay around */
-			if (side == 1)
-				farthest = measure(t, rest, around);
-			memcpy(around, &t->scaled[rest->point[farthest] * (Size) t->n], sizeof(double) * t->n);
-			measure(t, rest, around);
-			take_group(t, rest, least);
-		}
-	}
-	border_pfree(t->border, around);
-}
-
 typedef struct Weighed
 {
 	double number;
@@ -448,7 +323,8 @@ static void
 find_rows(MaskTogether *t)
 {
 	int64 least = (int64) t->mask[0]->share;
-	Rest rest = {0};
+	KanonPoints points;
+	uint32 ngroups;
 
 	if (t->rows > 0 && t->rows < least)
 		ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
@@ -457,19 +333,9 @@ find_rows(MaskTogether *t)
 						errhint("Lower \"microaggregate\", or mask it by {\"constant\": null}.")));
 	merge_points(t);
 	t->group = border_palloc(t->border, sizeof(uint32) * (Size) Max(t->npoints, 1));
-	rest.point = border_palloc(t->border, sizeof(uint32) * (Size) Max(t->npoints, 1));
-	rest.away = border_palloc(t->border, sizeof(double) * (Size) Max(t->npoints, 1));
-	rest.near = border_palloc(t->border, sizeof(uint32) * ((Size) least + 2));
-	rest.middle = border_palloc(t->border, sizeof(double) * t->n);
-	for (uint32 i = 0; i < t->npoints; i++)
-		rest.point[rest.n++] = i;
-	rest.rows = t->rows;
-	find_groups(t, &rest, least);
-	show_groups(t, rest.ngroups);
-	border_pfree(t->border, rest.point);
-	border_pfree(t->border, rest.away);
-	border_pfree(t->border, rest.near);
-	border_pfree(t->border, rest.middle);
+	points = (KanonPoints){t->npoints, t->n, t->scaled, t->weight};
+	border_check(t->border, kanon_mdav(&t->border->env, &points, least, t->group, &ngroups), "");
+	show_groups(t, ngroups);
 }
 
 void

@@ -320,11 +320,34 @@ set_up(Run *run)
 		run->problem.cluster = options_of(run->source, run->request->show, run->request->partition_size);
 }
 
+/* Groups of near rows are of numbers, and have means. */
+static void
+check_numbers(const Run *run)
+{
+	if (kanon_method_of(run->request->solve)->cost != KANON_COST_SQUARES)
+		return;
+	for (int c = 0; c < run->source->nqis; c++)
+	{
+		const SourceColumn *column = &run->source->qis[c];
+
+		if (column->numerical && column->hierarchy == NULL && !run->types->grouped[c].has_null)
+			continue;
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("method \"%s\" takes numbers and dates alone", run->request->method),
+						errdetail("Column %s has %s.", column->quoted,
+								  column->hierarchy != NULL ? "a hierarchy"
+								  : !column->numerical      ? "other values"
+															: "NULL"),
+						errhint("Leave it out or keep it, or take another method, 'bottom_up' say.")));
+	}
+}
+
 static void
 ready(Run *run)
 {
 	const Method *method = run->request->own;
 
+	check_numbers(run);
 	if (!method->relaxed)
 		return;
 	relaxed_size(run);

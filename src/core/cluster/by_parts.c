@@ -438,8 +438,8 @@ cluster_solve_by_parts(const KanonProblem *problem, KanonSolve solve, KanonRelea
 	if (status == KANON_OK)
 		status = cluster_conclude(&p.layout, &p.parts, release, report);
 	kanon_parts_free(env, &p.parts);
-	if (status == KANON_OK && kanon_method_of(solve)->cost == KANON_COST_RADIUS)
-		status = gather_radius(problem, release, &report->cost);
+	if (status == KANON_OK)
+		status = cluster_own_cost(problem, solve, release, &report->cost);
 	if (p.detail[0] != '\0')
 		memcpy(report->detail, p.detail, sizeof(p.detail));
 	report->lower_bound = -INFINITY;

@@ -75,8 +75,8 @@ kanon_cluster_near(const KanonProblem *problem, const KanonPrevious *previous, K
 	if (status == KANON_OK)
 		status = cluster_mend(problem, &parts, begun + problem->time_limit, release, report);
 	kanon_parts_free(env, &parts);
-	if (status == KANON_OK && kanon_method_of(solve)->cost == KANON_COST_RADIUS)
-		status = gather_radius(problem, release, &report->cost);
+	if (status == KANON_OK)
+		status = cluster_own_cost(problem, solve, release, &report->cost);
 	if (status != KANON_OK)
 		kanon_release_free(problem, release);
 	/* nothing is known of other releases */

@@ -73,6 +73,16 @@ mend(const KanonPlain *plain, const KanonRelease *solved, double end, KanonRelea
 }
 
 KanonStatus
+cluster_own_cost(const KanonProblem *problem, KanonSolve solve, const KanonRelease *release, double *cost)
+{
+	KanonCostKind kind = kanon_method_of(solve)->cost;
+
+	return kind == KANON_COST_RADIUS    ? gather_radius(problem, release, cost)
+		   : kind == KANON_COST_SQUARES ? microaggregate_squares(problem, release, cost)
+										: KANON_OK;
+}
+
+KanonStatus
 cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease *release, KanonReport *report)
 {
 	KanonEnv *env = problem->env;
@@ -95,12 +105,12 @@ cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease 
 		status = mend(&plain, &solved, mending_ends(problem, start), release, report);
 	kanon_release_free(&plain.problem, &solved);
 	kanon_plain_close(&plain);
-	if (status == KANON_OK && kanon_method_of(solve)->cost == KANON_COST_RADIUS)
-		status = gather_radius(problem, release, &report->cost);
+	if (status == KANON_OK)
+		status = cluster_own_cost(problem, solve, release, &report->cost);
 	if (status == KANON_OK && report->cost > cost * (1 + 1e-12))
 		report->guarantee = 0;
-	/* a radius says nothing of rows that are left out, and is less without them */
-	if (status == KANON_OK && kanon_method_of(solve)->cost == KANON_COST_RADIUS && release->dropped > 0)
+	/* a radius, or squares, say nothing of rows that are left out, and are less without them */
+	if (status == KANON_OK && kanon_method_of(solve)->cost != KANON_COST_SUM && release->dropped > 0)
 	{
 		report->guarantee = 0;
 		report->lower_bound = -INFINITY;

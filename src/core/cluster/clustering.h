@@ -55,6 +55,10 @@ extern KanonStatus kanon_solve_top_down(const KanonProblem *problem, KanonReleas
 extern KanonStatus kanon_solve_gather(const KanonProblem *problem, KanonRelease *release,
 									  KanonReport *report);
 
+/* microaggregate.c: cost is the sum of squares within classes; of one column it is the least. */
+extern KanonStatus kanon_solve_microaggregate(const KanonProblem *problem, KanonRelease *release,
+											  KanonReport *report);
+
 /* k = 2 and k = 3 only (else KANON_TOO_LARGE); KANON_UNAVAILABLE without LEMON. */
 extern KanonStatus kanon_solve_pairs(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 extern KanonStatus kanon_solve_triples(const KanonProblem *problem, KanonRelease *release,
@@ -204,8 +208,41 @@ extern KanonStatus cluster_solve_by_parts(const KanonProblem *problem, KanonSolv
 /* gather.c: the largest distance of a row from its class's centre, which is one of its rows; the least such, or near it. */
 extern KanonStatus gather_radius(const KanonProblem *problem, const KanonRelease *release, double *radius);
 
+/*
+ * microaggregate.c: the sum of squares within classes, each quasi-identifier in its standard deviations, times its weight.
+ * A value that is no finite number lies at the mean.
+ */
+extern KanonStatus microaggregate_squares(const KanonProblem *problem, const KanonRelease *release,
+										  double *squares);
+
+/* The cost of a release that another method has changed, where that is no sum over rows. */
+extern KanonStatus cluster_own_cost(const KanonProblem *problem, KanonSolve solve,
+									const KanonRelease *release, double *cost);
+
 /* All rows together may not be a class: says so. */
 extern KanonStatus cluster_too_few(KanonReport *report);
+
+/* ---- microaggregate.c: groups of at least so many rows, for masks, too ---- */
+
+/* Different points, each of so many rows. */
+typedef struct KanonPoints
+{
+	uint32_t n;
+	int columns;
+	const double *at;      /* [n * columns] */
+	const int64_t *weight; /* [n] rows */
+} KanonPoints;
+
+/*
+ * The groups of ascending numbers with the least sum of squares: the last group of the first `to` of them begins at
+ * from[to], [n + 1].  weight NULL: each is one row.
+ */
+extern KanonStatus kanon_group_sorted(KanonEnv *env, const double *number, const int64_t *weight, uint32_t n,
+									  int64_t least, uint32_t *from);
+
+/* MDAV: the group of each point, [n]. */
+extern KanonStatus kanon_mdav(KanonEnv *env, const KanonPoints *points, int64_t least, uint32_t *group,
+							  uint32_t *ngroups);
 
 /* ---- cluster_space.c: distances ---- */
 

@@ -52,6 +52,7 @@ static const KanonMethod cluster[] = {
 	{"bottom_up", .solve = kanon_solve_bottom_up, PARTS},
 	{"top_down", .solve = kanon_solve_top_down},
 	{"gather", .solve = kanon_solve_gather, .cost = KANON_COST_RADIUS, FACTOR, PARTS},
+	{"microaggregate", .solve = kanon_solve_microaggregate, .cost = KANON_COST_SQUARES},
 	{NULL}};
 
 static const KanonMethod relaxed[] = {{"one_k", KANON_FREEFORM_ONE_K, FREEFORM},
