@@ -10,7 +10,9 @@ struct TypeIndex
 {
 	TypeTable table;
 	const RowTypes *types;
-	Size row; /* of those that were asked for */
+	Border *border;
+	bool filled; /* types can be found by values: it takes a row that comes at another place than before */
+	Size row;    /* of those that were asked for */
 };
 
 /* So many rows ahead codes are fetched. */
@@ -19,27 +21,39 @@ struct TypeIndex
 TypeIndex *
 type_index_create(const RowTypes *types, Border *border)
 {
-	const Source *source = types->source;
-	int n = source->ngrouped;
-	TypeIndex *index = MemoryContextAlloc(border->context, sizeof(TypeIndex));
+	int n = types->source->ngrouped;
+	TypeIndex *index = MemoryContextAllocZero(border->context, sizeof(TypeIndex));
 	TypeTable *table = &index->table;
+
+	index->types = types;
+	index->border = border;
+	table->row = row_at_hand(types->source->qis, n);
+	table->codes = border_palloc(border, sizeof(uint32) * n * (Size) Max(types->ntypes, 1));
+	for (int c = 0; c < n; c++)
+		for (uint32 i = 0; i < types->ntypes; i++)
+			table->codes[(Size) i * n + c] = types->grouped[c].code[i];
+	return index;
+}
+
+static void
+fill(TypeIndex *index)
+{
+	const RowTypes *types = index->types;
+	TypeTable *table = &index->table;
+	uint32 *codes = table->codes;
+	int n = types->source->ngrouped;
+	MemoryContext old = MemoryContextSwitchTo(index->border->context); /* rows come in one of their own */
 	Datum *values = palloc(sizeof(Datum) * n);
 	bool *nulls = palloc(sizeof(bool) * n);
 
-	index->types = types;
-	index->row = 0;
-	table_begin(table, border, source,
+	table_begin(table, index->border, types->source,
 				(Size) 1 << (pg_leftmost_one_pos64((uint64) types->ntypes * 3 / 2 + 1) + 1));
-	table->codes = border_palloc(border, sizeof(uint32) * n * (Size) Max(types->ntypes, 1));
+	table->codes = codes;
 	for (uint32 i = 0; i < types->ntypes; i++)
 	{
 		for (int c = 0; c < n; c++)
-		{
-			uint32 code = types->grouped[c].code[i];
-
-			table->codes[(Size) i * n + c] = code;
-			values[c] = dictionary_value(source->qis[c].dictionary, code, &nulls[c]);
-		}
+			values[c] =
+				dictionary_value(types->source->qis[c].dictionary, codes[(Size) i * n + c], &nulls[c]);
 		/* (what is not even equal to itself is never found) */
 		if (row_take(table->row, values, nulls, false))
 			table_put(table, row_hash(table->row), i);
@@ -47,7 +61,8 @@ type_index_create(const RowTypes *types, Border *border)
 	}
 	pfree(values);
 	pfree(nulls);
-	return index;
+	MemoryContextSwitchTo(old);
+	index->filled = true;
 }
 
 /* The type that the row had that came at this place before, if it has it still; else DICTIONARY_NONE. */
@@ -65,19 +80,30 @@ find_in_sequence(TypeIndex *index)
 	return table_has(table, types->sequence[at]) ? types->sequence[at] : DICTIONARY_NONE;
 }
 
+static uint32
+find_by_values(TypeIndex *index, const Datum *values, const bool *nulls)
+{
+	if (!index->filled)
+	{
+		row_leave(index->table.row);
+		fill(index);
+		(void) row_take(index->table.row, values, nulls, false);
+	}
+	return table_find(&index->table, row_hash(index->table.row));
+}
+
 uint32
 type_index_find(TypeIndex *index, const Datum *values, const bool *nulls)
 {
-	RowAtHand *row = index->table.row;
 	uint32 type = DICTIONARY_NONE;
 
-	if (row_take(row, values, nulls, false))
+	if (row_take(index->table.row, values, nulls, false))
 	{
 		type = find_in_sequence(index);
 		if (type == DICTIONARY_NONE)
-			type = table_find(&index->table, row_hash(row));
+			type = find_by_values(index, values, nulls);
 	}
-	row_leave(row);
+	row_leave(index->table.row);
 	return type;
 }
 

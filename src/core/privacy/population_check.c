@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "privacy/population.h"
+#include "model/model.h"
+#include "util/scratch.h"
+#include "util/pace.h"
+#include "privacy/rules.h"
 
 /* The classes that show something, which come first; *rows of the one that shows nothing. */
 static KanonStatus
@@ -226,5 +230,35 @@ kanon_population_missing(const KanonProblem *problem, int population, int64_t *m
 						: kanon_presence_found(presence, population, i) < rows;
 	}
 	kanon_presence_close(presence);
+	return status;
+}
+
+/* ---- rules about classes ---- */
+
+KanonStatus
+kanon_privacy_check(const KanonProblem *problem, const KanonRelease *release, uint32_t *class_, int *broken)
+{
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+	KanonPace pace = {.env = problem->env, .phase = "check", .work = KANON_POLL_WORK};
+	KanonScratch scratch = {.env = problem->env};
+	KanonMembers members;
+	KanonStatus status = kanon_release_members(release, &scratch, &members);
+
+	for (*class_ = 0; *class_ < release->nclasses && status == KANON_OK; (*class_)++)
+	{
+		size_t from = members.start[*class_];
+		size_t n = members.start[*class_ + 1] - from;
+		bool few = kanon_same(release->classes[*class_].pattern, all) &&
+				   kanon_class_blank(problem, release, *class_) &&
+				   problem->residual == KANON_RESIDUAL_SUPPRESS;
+
+		if (kanon_stop(&pace, 16 * n))
+			status = KANON_CANCELLED;
+		else if (!kanon_privacy_allows(problem, members.type + from, members.rows + from, n, few, broken))
+			break;
+	}
+	if (kanon_privacy_failed(problem->privacy))
+		status = KANON_NO_MEMORY;
+	kanon_scratch_free(&scratch);
 	return status;
 }

@@ -306,6 +306,25 @@ fulfils(KanonPrivacy *privacy, int r, Spread spread)
 									spread.n) <= rule->share * (1 + 1e-12);
 }
 
+/* How many different values of a column rows have.  No more are looked for than `most`. */
+static double
+count_different(KanonPrivacy *privacy, const KanonProblem *problem, int column, double most,
+				const uint32_t *types, const int64_t *counts, size_t ntypes)
+{
+	const uint32_t *code = problem->extra[column].code;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < ntypes && (double) n < most; i++)
+		if (privacy->tally[code[types[i]]] == 0 && rows_of(problem, types, counts, i) > 0)
+		{
+			privacy->code[n++] = code[types[i]];
+			privacy->tally[code[types[i]]] = 1;
+		}
+	for (uint32_t v = 0; v < n; v++)
+		privacy->tally[privacy->code[v]] = 0;
+	return (double) n;
+}
+
 static bool
 fulfils_rule(const KanonProblem *problem, int r, const uint32_t *types, const int64_t *counts, size_t ntypes,
 			 bool few)
@@ -314,18 +333,22 @@ fulfils_rule(const KanonProblem *problem, int r, const uint32_t *types, const in
 	const KanonPrivacyRule *rule = &privacy->rules[r];
 	size_t n;
 
+	/* (k is asked of a population, or of combinations: not of the persons who are in the class) */
 	if (rule->kind == KANON_SUBJECT)
+		return few || problem->k_map || problem->known != NULL ||
+			   count_different(privacy, problem, rule->column, (double) problem->k, types, counts, ntypes) >=
+				   (double) problem->k;
+	if (rule->kind == KANON_DISTINCT_L && rule->joined == 0)
 	{
-		n = 0;
-		/* k is asked of a population, or of combinations: not of the persons who are in the class */
-		few = few || problem->k_map || problem->known != NULL;
-		for (size_t i = 0; i < ntypes && !few; i++)
-			if (rows_of(problem, types, counts, i) > 0)
-				privacy->persons[n++] = problem->extra[rule->column].code[types[i]];
-		return few || count_persons(privacy, n) >= problem->k;
+		double found = count_different(privacy, problem, rule->column, rule->l, types, counts, ntypes);
+
+		/* (persons of no row break no rule) */
+		return found >= rule->l || (found == 0 && privacy->person >= 0);
 	}
 	if (privacy->person < 0 && rule->joined == 0)
 		return fulfils(privacy, r, spread_of_rows(privacy, problem, rule, types, counts, ntypes));
+	if (!make_room(privacy, ntypes))
+		return false;
 	n = list_members(privacy, problem, rule, types, counts, ntypes);
 	for (size_t from = 0; from < n;)
 	{
@@ -351,7 +374,7 @@ kanon_privacy_allows(const KanonProblem *problem, const uint32_t *types, const i
 	{
 		if (nobody && privacy->rules[r].kind != KANON_DISTINCT_L)
 			continue;
-		if (make_room(privacy, ntypes) && fulfils_rule(problem, r, types, counts, ntypes, few))
+		if (!privacy->failed && fulfils_rule(problem, r, types, counts, ntypes, few))
 			continue;
 		if (broken != NULL)
 			*broken = r;
@@ -419,32 +442,70 @@ counted_spread(KanonPrivacy *privacy, const KanonPrivacyRule *rule)
 	return spread;
 }
 
+/* The same, persons being counted: rows go to `order` [ntypes] value by value. */
+static Spread
+persons_spread(KanonPrivacy *privacy, const KanonColumn *column, uint32_t *order)
+{
+	const KanonProblem *problem = privacy->problem;
+	const uint32_t *person = problem->extra[privacy->person].code; /* NULL: all are of one */
+	int64_t *count = privacy->count;
+	int64_t *seen = privacy->tally; /* of a person: the last value there, and 1 */
+	Spread spread = {0, 0};
+	int64_t from = 0;
+
+	memset(count, 0, column->distinct * sizeof(int64_t));
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		count[column->code[i]]++;
+	for (uint32_t v = 0; v < column->distinct; v++)
+	{
+		from += count[v];
+		count[v] = from - count[v];
+	}
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		order[count[column->code[i]]++] = i;
+	from = 0;
+	for (uint32_t v = 0; v < column->distinct; v++)
+	{
+		int64_t to = count[v];
+		int64_t persons = 0;
+
+		for (; from < to; from++)
+		{
+			int64_t *last = &seen[person != NULL ? person[order[from]] : 0];
+
+			spread.size += *last == 0;
+			persons += *last != (int64_t) v + 1;
+			*last = (int64_t) v + 1;
+		}
+		privacy->code[spread.n] = v;
+		count[spread.n] = persons;
+		spread.n += persons > 0;
+	}
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		seen[person != NULL ? person[i] : 0] = 0;
+	return spread;
+}
+
 /* The same. */
 static Spread
 table_spread(KanonPrivacy *privacy, const KanonPrivacyRule *rule)
 {
 	const KanonProblem *problem = privacy->problem;
-	KanonPrivacyRule plain = *rule;
 	uint32_t *all;
 	Spread spread = {0, 0};
 
 	if (rule->table != NULL)
 		return counted_spread(privacy, rule);
 	all = kanon_alloc(problem->env, problem->ntypes, sizeof(uint32_t));
-	if (all == NULL || !make_room(privacy, problem->ntypes))
+	if (all == NULL)
 	{
 		privacy->failed = true;
-		kanon_free(problem->env, all);
 		return spread;
 	}
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		all[i] = i;
-	plain.joined = 0;
-	if (privacy->person < 0)
-		spread = spread_of_rows(privacy, problem, rule, all, NULL, problem->ntypes);
-	else
-		spread =
-			spread_of_members(privacy, 0, list_members(privacy, problem, &plain, all, NULL, problem->ntypes));
+	spread = privacy->person >= 0 ? persons_spread(privacy, &problem->extra[rule->column], all)
+								  : spread_of_rows(privacy, problem, rule, all, NULL, problem->ntypes);
 	kanon_free(problem->env, all);
 	return spread;
 }
@@ -569,34 +630,4 @@ kanon_privacy_table(KanonPrivacy *privacy, int r, KanonDiversity *diversity)
 	if (spread.n > 0)
 		kanon_diversity_class(privacy->meters[r], privacy->code, privacy->count, spread.n, spread.size,
 							  diversity);
-}
-
-/* ---- a release ---- */
-
-KanonStatus
-kanon_privacy_check(const KanonProblem *problem, const KanonRelease *release, uint32_t *class_, int *broken)
-{
-	KanonPattern all = kanon_pattern_all(problem->ncolumns);
-	KanonPace pace = {.env = problem->env, .phase = "check", .work = KANON_POLL_WORK};
-	KanonScratch scratch = {.env = problem->env};
-	KanonMembers members;
-	KanonStatus status = kanon_release_members(release, &scratch, &members);
-
-	for (*class_ = 0; *class_ < release->nclasses && status == KANON_OK; (*class_)++)
-	{
-		size_t from = members.start[*class_];
-		size_t n = members.start[*class_ + 1] - from;
-		bool few = kanon_same(release->classes[*class_].pattern, all) &&
-				   kanon_class_blank(problem, release, *class_) &&
-				   problem->residual == KANON_RESIDUAL_SUPPRESS;
-
-		if (kanon_stop(&pace, 16 * n))
-			status = KANON_CANCELLED;
-		else if (!kanon_privacy_allows(problem, members.type + from, members.rows + from, n, few, broken))
-			break;
-	}
-	if (problem->privacy->failed)
-		status = KANON_NO_MEMORY;
-	kanon_scratch_free(&scratch);
-	return status;
 }

@@ -171,6 +171,7 @@ typedef struct GreedyRefine
 	uint32_t n;
 	uint32_t *type;                    /* [room] */
 	uint32_t *rows;                    /* [room] at most k */
+	uint32_t *value;                   /* [room] of the search's value; NULL: there is none */
 	uint32_t *code[KANON_MAX_COLUMNS]; /* [room] */
 	KanonPattern gathered;             /* columns whose codes are there */
 } GreedyRefine;

@@ -34,7 +34,10 @@ make_room(GreedySearch *search, uint32_t n)
 	refine->place = kanon_alloc(search->env, n, sizeof(uint32_t));
 	refine->type = kanon_alloc(search->env, n, sizeof(uint32_t));
 	refine->rows = kanon_alloc(search->env, n, sizeof(uint32_t));
-	if (refine->slot == NULL || refine->place == NULL || refine->type == NULL || refine->rows == NULL)
+	if (search->value != NULL)
+		refine->value = kanon_alloc(search->env, n, sizeof(uint32_t));
+	if (refine->slot == NULL || refine->place == NULL || refine->type == NULL || refine->rows == NULL ||
+		(search->value != NULL && refine->value == NULL))
 	{
 		search->status = KANON_NO_MEMORY;
 		return false;
@@ -76,6 +79,7 @@ greedy_refine_free(GreedySearch *search)
 	kanon_free(search->env, refine->place);
 	kanon_free(search->env, refine->type);
 	kanon_free(search->env, refine->rows);
+	kanon_free(search->env, refine->value);
 	for (int c = 0; c < KANON_MAX_COLUMNS; c++)
 		kanon_free(search->env, refine->code[c]);
 	memset(refine, 0, sizeof(*refine));
@@ -163,7 +167,7 @@ forget_alike(GreedySearch *search, GreedyPart *part)
 	for (uint32_t i = 0; i < part->n; i++)
 	{
 		GreedySlot *found = &slot[part->group[i]];
-		uint32_t value = search->value[refine->type[part->type[i]]] + 1;
+		uint32_t value = refine->value[part->type[i]] + 1;
 
 		found->number |= found->rows != 0 && found->rows != value;
 		found->rows = value;
@@ -351,6 +355,8 @@ greedy_refine_search(GreedySearch *search, const uint32_t *types, uint32_t n, co
 		int64_t rows = search->problem->rows[types[i]];
 
 		refine->type[i] = types[i];
+		if (search->value != NULL)
+			refine->value[i] = search->value[types[i]];
 		refine->rows[i] = (uint32_t) (rows < search->problem->k ? rows : search->problem->k);
 		part->type[i] = i;
 	}
