@@ -304,7 +304,7 @@ solve_class(Work *work, uint32_t number)
 			take_person(work, work->members[i]);
 		status = class->linked->m == 0 ? kanon_linked_all(class) : kanon_linked_combinations(class);
 	}
-	if (status == KANON_OK && class->improved && class->linked->m > 0)
+	if (status == KANON_OK && class->improved && class->linked->m > 0 && nrows <= KANON_IMPROVED_CLASS)
 		status = kanon_linked_improve(class, &work->scratch);
 	if (status == KANON_OK)
 		put_class(work);

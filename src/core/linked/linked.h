@@ -19,8 +19,9 @@
  * everything (Nergiz, Clifton, Nergiz, "Multirelational k-Anonymity", 2009).
  */
 
-/* Releases of more rows are not improved once they keep the promise. */
+/* Releases, and classes, of more rows are not improved once they keep the promise. */
 #define KANON_IMPROVED_ROWS 200000
+#define KANON_IMPROVED_CLASS 2000
 
 /* Tables beside the subject's, and rows of each table that somebody may know. */
 #define KANON_MAX_LINKED 16

@@ -50,6 +50,16 @@ typedef struct Improver
 	KanonStatus status;
 } Improver;
 
+/* Has the class work left? */
+static bool
+goes_on(const Improver *improver)
+{
+	const LinkedClass *class = improver->class;
+
+	return improver->status == KANON_OK && !improver->ended &&
+		   kanon_worked(class->pace) - improver->began < (int64_t) MOST_WORK * class->nrows;
+}
+
 /* ---- values ---- */
 
 static bool
@@ -84,6 +94,7 @@ put_value(Improver *improver, int table, uint32_t like, const uint8_t *level)
 
 	while (v < improver->nvalues && !is_same_value(improver, table, like, level, v))
 		v++;
+	class->pace->work += v;
 	if (v < improver->nvalues)
 		return v;
 	if (v == MOST_VALUES)
@@ -163,7 +174,7 @@ find_values(Improver *improver)
 		improver->different[improver->ndifferent++] = r;
 	}
 	for (uint32_t i = 0; i < improver->ndifferent; i++)
-		for (uint32_t j = 0; j < i && improver->nvalues < MOST_VALUES; j++)
+		for (uint32_t j = 0; j < i && improver->nvalues < MOST_VALUES && goes_on(improver); j++)
 			if (class->rows[improver->different[i]].table == class->rows[improver->different[j]].table)
 				(void) put_common(improver, improver->different[i], improver->different[j]);
 }
@@ -357,15 +368,6 @@ try_row(Improver *improver, uint32_t row)
 		better = end_move(improver, before) || better;
 	}
 	return better;
-}
-
-static bool
-goes_on(const Improver *improver)
-{
-	const LinkedClass *class = improver->class;
-
-	return improver->status == KANON_OK && !improver->ended &&
-		   kanon_worked(class->pace) - improver->began < (int64_t) MOST_WORK * class->nrows;
 }
 
 static void
