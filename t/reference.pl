@@ -81,4 +81,20 @@ while (my $line = <$reference>)
 	}
 }
 
+# the default, of equally costly patterns and equally cheap releases
+my $choice = sub {
+	my ($case, $k, $method) = @_;
+	my ($table, $qis, $categorical, $patterns) = @{ $case{$case} };
+
+	return $node->safe_psql('postgres', <<~"SQL");
+		SELECT suppressed_cells, round(usefulness::numeric, 3) FROM kanon_frontier('$table', '{$qis}', '{$k}',
+			patterns => $patterns, categorical => '{$categorical}', method => '$method');
+	SQL
+};
+for my $method ('greedy', 'best')
+{
+	is($choice->('nursery-all', 6, $method), '25920|3.700', "Nursery, k = 6: $method takes the most useful");
+	like($choice->('cmc-mask2', 25, $method), qr/^13722\|/, "CMC, k = 25: $method finds the optimum");
+}
+
 done_testing();

@@ -151,6 +151,17 @@ add_column(Measure *measure, int c)
 	return KANON_OK;
 }
 
+/* The mean of the classes' diversities. */
+static double
+mean(const double *diversity, uint32_t nclasses)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < nclasses; i++)
+		sum += diversity[i];
+	return nclasses > 0 ? sum / nclasses : 0;
+}
+
 /* Sizes, cells and usefulness, once the diversities are known. */
 static void
 sum_up(const Measure *measure, KanonMeasures *measures)
@@ -168,17 +179,57 @@ sum_up(const Measure *measure, KanonMeasures *measures)
 		measures->suppressed_cells +=
 			rows * (release->npool > 0 ? kanon_class_suppressed(measure->problem, release, i)
 									   : kanon_suppressed_whole(last, release->classes[i].pattern));
-		measures->usefulness += measure->diversity[i];
 		if (i == 0 || rows < measures->class_min)
 			measures->class_min = rows;
 		if (rows > measures->class_max)
 			measures->class_max = rows;
 	}
+	measures->usefulness = mean(measure->diversity, release->nclasses);
 	if (release->nclasses > 0)
-	{
-		measures->usefulness /= release->nclasses;
 		measures->class_avg = (double) measures->rows / release->nclasses;
-	}
+}
+
+/* The classes' diversities, in an array of the caller or one of the scratch. */
+static KanonStatus
+diversities(Measure *measure, KanonScratch *scratch, double *diversity)
+{
+	const KanonProblem *problem = measure->problem;
+	const KanonRelease *release = measure->release;
+	KanonStatus status;
+	uint32_t distinct = 0;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		if (problem->columns[c].level == 0 && problem->columns[c].number == NULL &&
+			problem->columns[c].distinct > distinct)
+			distinct = problem->columns[c].distinct;
+	measure->seen = kanon_take(scratch, distinct, sizeof(uint32_t));
+	measure->diversity =
+		diversity != NULL ? diversity : kanon_take(scratch, release->nclasses, sizeof(double));
+	status = kanon_release_members(release, scratch, &measure->members);
+	for (uint32_t i = 0; i < release->nclasses && status == KANON_OK; i++)
+		measure->diversity[i] = 0;
+	if (status == KANON_OK && kanon_stop(&measure->pace, release->nflows * 4))
+		status = KANON_CANCELLED;
+	for (int c = 0; c < problem->ncolumns && status == KANON_OK; c++)
+		if (problem->columns[c].level == 0)
+		{
+			measure->pace.share = (double) c / problem->ncolumns / 2;
+			status = add_column(measure, c);
+		}
+	return status;
+}
+
+KanonStatus
+kanon_usefulness(const KanonProblem *problem, const KanonRelease *release, double *usefulness)
+{
+	Measure measure = {.problem = problem, .release = release, .pace = kanon_pace(problem->env, "measure")};
+	KanonScratch scratch = {.env = problem->env};
+	KanonStatus status = diversities(&measure, &scratch, NULL);
+
+	if (status == KANON_OK)
+		*usefulness = mean(measure.diversity, release->nclasses);
+	kanon_scratch_free(&scratch);
+	return status;
 }
 
 KanonStatus
@@ -188,27 +239,8 @@ kanon_measure(const KanonProblem *problem, const KanonRelease *release, KanonMea
 	KanonEnv *env = problem->env;
 	Measure measure = {.problem = problem, .release = release, .pace = kanon_pace_at_once(env, "measure")};
 	KanonScratch scratch = {.env = env};
-	KanonStatus status;
-	uint32_t distinct = 0;
+	KanonStatus status = diversities(&measure, &scratch, tuple_diversity);
 
-	for (int c = 0; c < problem->ncolumns; c++)
-		if (problem->columns[c].level == 0 && problem->columns[c].number == NULL &&
-			problem->columns[c].distinct > distinct)
-			distinct = problem->columns[c].distinct;
-	measure.seen = kanon_take(&scratch, distinct, sizeof(uint32_t));
-	measure.diversity =
-		tuple_diversity != NULL ? tuple_diversity : kanon_take(&scratch, release->nclasses, sizeof(double));
-	status = kanon_release_members(release, &scratch, &measure.members);
-	for (uint32_t i = 0; i < release->nclasses && status == KANON_OK; i++)
-		measure.diversity[i] = 0;
-	if (status == KANON_OK && kanon_stop(&measure.pace, release->nflows * 4))
-		status = KANON_CANCELLED;
-	for (int c = 0; c < problem->ncolumns && status == KANON_OK; c++)
-		if (problem->columns[c].level == 0)
-		{
-			measure.pace.share = (double) c / problem->ncolumns / 2;
-			status = add_column(&measure, c);
-		}
 	if (status == KANON_OK)
 	{
 		sum_up(&measure, measures);

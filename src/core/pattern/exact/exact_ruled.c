@@ -72,18 +72,13 @@ proven(const Ruled *r)
 	return r->best.cost < INFINITY && r->best.cost - r->bound <= slack + r->problem->gap * r->best.cost;
 }
 
-static void
+static KanonStatus
 keep(Ruled *r, KanonRelease *release, double cost)
 {
-	if (cost < r->best.cost)
-	{
-		KanonRelease worse = r->best.release;
+	IlpResult mine = {.release = *release, .cost = cost};
 
-		r->best.release = *release;
-		r->best.cost = cost;
-		*release = worse;
-	}
-	kanon_release_free(r->problem, release);
+	memset(release, 0, sizeof(*release));
+	return ilp_keep(r->problem, &mine, &r->best);
 }
 
 /* Failures of one way to a release, which another may not share. */
@@ -118,7 +113,7 @@ solve_plain(Ruled *r, KanonSolve solve)
 	}
 	memcpy(r->report->detail, report.detail, sizeof(report.detail));
 	if (status == KANON_OK)
-		keep(r, &mended, report.cost / r->grid.unit + (double) mended.dropped * r->grid.all_cost);
+		status = keep(r, &mended, report.cost / r->grid.unit + (double) mended.dropped * r->grid.all_cost);
 	else if (is_no_release(status) && (!once || ((r->how & RULED_EXACT) != 0 && status != KANON_INFEASIBLE)))
 	{
 		r->failed = status;
@@ -137,7 +132,7 @@ solve_greedily(Ruled *r)
 	KanonStatus status = kanon_solve_greedy(r->problem, &release, &report);
 
 	if (status == KANON_OK)
-		keep(r, &release, report.cost / r->grid.unit + (double) release.dropped * r->grid.all_cost);
+		status = keep(r, &release, report.cost / r->grid.unit + (double) release.dropped * r->grid.all_cost);
 	return is_no_release(status) ? KANON_OK : status;
 }
 
@@ -237,7 +232,7 @@ improve(Ruled *r)
 								&(SearchPlan){.g = r->prices.g, .work = work, .target = r->bound + ILP_EPS},
 								&cost, &found, &pace);
 	if (status == KANON_OK && cost < INFINITY)
-		keep(r, &found, cost);
+		status = keep(r, &found, cost);
 	return status;
 }
 

@@ -30,13 +30,34 @@ is_strict(const KanonProblem *problem)
 	return true;
 }
 
-/* Fewer rows left out; less cost; at equal cost more classes, so that a row is among fewer. */
-static bool
-is_better(const KanonRelease *a, double cost_a, const KanonRelease *b, double cost_b)
+/* The best release so far. */
+typedef struct Best
 {
-	if (a->dropped != b->dropped)
-		return a->dropped < b->dropped;
-	return cost_a != cost_b ? cost_a < cost_b : a->nclasses > b->nclasses;
+	KanonRelease *release;
+	KanonReport *report;
+	double usefulness; /* negative: not measured */
+} Best;
+
+/* Fewer rows left out; less cost; at equal cost the better usefulness. */
+static KanonStatus
+is_better(const KanonProblem *problem, const KanonRelease *release, double cost, Best *best, bool *better)
+{
+	double usefulness = -1;
+	KanonStatus status = KANON_OK;
+
+	*better = release->dropped != best->release->dropped ? release->dropped < best->release->dropped
+														 : cost < best->report->cost;
+	if (release->dropped == best->release->dropped && cost == best->report->cost)
+	{
+		if (best->usefulness < 0)
+			status = kanon_usefulness(problem, best->release, &best->usefulness);
+		if (status == KANON_OK)
+			status = kanon_usefulness(problem, release, &usefulness);
+		*better = kanon_more_useful(usefulness, best->usefulness);
+	}
+	if (*better)
+		best->usefulness = usefulness;
+	return status;
 }
 
 /* The i-th order beyond the problem's own. */
@@ -52,32 +73,29 @@ ties_of(const KanonProblem *problem, int i)
 
 /* Another order's run, which becomes the best if it is better. */
 static KanonStatus
-try_order(const KanonProblem *problem, GreedyTies ties, uint64_t *work, KanonRelease *best,
-		  KanonReport *report)
+try_order(const KanonProblem *problem, GreedyTies ties, uint64_t *work, Best *best)
 {
 	KanonRelease release;
 	KanonReport tried;
 	KanonStatus status = greedy_run(problem, ties, work, &release, &tried);
+	bool better = false;
 
-	/* (with rules another order may leave rows that fit no class) */
-	if (status == KANON_CANCELLED || status == KANON_NO_MEMORY)
+	if (status == KANON_OK && !tried.stopped)
+		status = is_better(problem, &release, tried.cost, best, &better);
+	if (status == KANON_OK && better)
 	{
-		kanon_release_free(problem, &release);
-		return status;
-	}
-	if (status == KANON_OK && !tried.stopped && is_better(&release, tried.cost, best, report->cost))
-	{
-		KanonRelease worse = *best;
+		KanonRelease worse = *best->release;
 
-		tried.nodes += report->nodes;
-		*best = release;
-		*report = tried;
+		tried.nodes += best->report->nodes;
+		*best->release = release;
+		*best->report = tried;
 		release = worse;
 	}
 	else
-		report->nodes += tried.nodes;
+		best->report->nodes += tried.nodes;
 	kanon_release_free(problem, &release);
-	return KANON_OK;
+	/* (with rules another order may leave rows that fit no class) */
+	return status == KANON_CANCELLED || status == KANON_NO_MEMORY ? status : KANON_OK;
 }
 
 KanonStatus
@@ -87,6 +105,7 @@ greedy_orders(const KanonProblem *problem, KanonRelease *release, KanonReport *r
 	double begin = env->now(env->arg);
 	KanonProblem limited = *problem;
 	uint64_t work = 0;
+	Best best = {release, report, -1};
 	KanonStatus status = greedy_run(problem, (GreedyTies){problem->mask.order, 0}, &work, release, report);
 	double most = fmin(problem->effort, 1) * (double) ORDERS_WORK;
 	double one = exp2(ceil(log2((double) work + 1)));
@@ -101,7 +120,7 @@ greedy_orders(const KanonProblem *problem, KanonRelease *release, KanonReport *r
 		if (one * (i + 2) > most || spent > problem->time_limit / 2 || release->nclasses < 2)
 			break;
 		limited.time_limit = problem->time_limit - spent;
-		status = try_order(&limited, ties_of(problem, i), &work, release, report);
+		status = try_order(&limited, ties_of(problem, i), &work, &best);
 	}
 	/* where memory is short, what was found is kept */
 	if (status == KANON_NO_MEMORY && (problem->privacy == NULL || !kanon_privacy_failed(problem->privacy)))

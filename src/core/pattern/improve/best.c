@@ -47,6 +47,7 @@ improve_on(const KanonProblem *problem, const IlpStart *start, bool have, KanonR
 	const KanonInstances *grid = &start->instances;
 	double mine;
 	double bound;
+	IlpResult kept;
 
 	if (!have || status != KANON_OK)
 	{
@@ -56,24 +57,20 @@ improve_on(const KanonProblem *problem, const IlpStart *start, bool have, KanonR
 		return status;
 	}
 	mine = priced(problem, release, report->cost);
+	kept = (IlpResult){*release, mine};
 	bound = fmax(priced(problem, release, report->lower_bound),
 				 priced(problem, &other, other_report.lower_bound));
 	other_report.nodes += report->nodes;
-	if (priced(problem, &other, other_report.cost) < mine)
-	{
-		KanonRelease swap = *release;
-
-		*release = other;
-		other = swap;
-		mine = priced(problem, release, other_report.cost);
+	status = ilp_keep(problem, &(IlpResult){other, priced(problem, &other, other_report.cost)}, &kept);
+	*release = kept.release;
+	if (kept.cost < mine)
 		report->cost = other_report.cost;
-	}
+	mine = kept.cost;
 	report->nodes = other_report.nodes;
 	report->lower_bound = fmin(report->cost, bound - priced(problem, release, 0));
 	report->proven =
 		mine - bound <= problem->gap * mine + kanon_instances_slack(grid, mine / grid->unit) * grid->unit;
-	kanon_release_free(problem, &other);
-	return KANON_OK;
+	return status;
 }
 
 /* The instances, when the model is small enough for the exact method, and greedy's release. */

@@ -223,6 +223,11 @@ extern KanonStatus ilp_greedy(const KanonProblem *problem, const KanonInstances 
 							  IlpResult *result, KanonReport *report);
 
 /*
+ * The cheaper of both, at equal cost the more useful, takes the place of *result; mine's release is used up.
+ */
+extern KanonStatus ilp_keep(const KanonProblem *problem, IlpResult *mine, IlpResult *result);
+
+/*
  * The release that uses these instances, when it is better than *result, takes
  * its place.  rest: what may be fully suppressed.  KANON_INFEASIBLE is not
  * returned: *result stays.

@@ -83,6 +83,45 @@ rest_rows(const KanonProblem *problem, const IlpResult *result)
 	return rows;
 }
 
+/* Is a release more useful than one that costs as much? */
+static KanonStatus
+more_useful(const KanonProblem *problem, KanonRelease *mine, KanonRelease *kept, bool *more)
+{
+	KanonReport report[2];
+	double usefulness[2];
+	KanonStatus status = kanon_release_finish(problem, kept, &report[0]);
+
+	if (status == KANON_OK)
+		status = kanon_usefulness(problem, kept, &usefulness[0]);
+	if (status == KANON_OK)
+		status = kanon_release_finish(problem, mine, &report[1]);
+	if (status == KANON_OK)
+		status = kanon_usefulness(problem, mine, &usefulness[1]);
+	*more = status == KANON_OK && mine->dropped == kept->dropped && report[1].cost <= report[0].cost &&
+			kanon_more_useful(usefulness[1], usefulness[0]);
+	/* (a release that is none stays where it is) */
+	return status == KANON_CANCELLED || status == KANON_NO_MEMORY ? status : KANON_OK;
+}
+
+KanonStatus
+ilp_keep(const KanonProblem *problem, IlpResult *mine, IlpResult *result)
+{
+	bool better = mine->cost < result->cost;
+	KanonStatus status = KANON_OK;
+
+	if (mine->cost == result->cost && mine->cost < INFINITY)
+		status = more_useful(problem, &mine->release, &result->release, &better);
+	if (better)
+	{
+		KanonRelease worse = result->release;
+
+		*result = *mine;
+		mine->release = worse;
+	}
+	kanon_release_free(problem, &mine->release);
+	return status;
+}
+
 KanonStatus
 ilp_offer(const KanonProblem *problem, const KanonInstances *instances, const IlpList *used, IlpRest rest,
 		  IlpResult *result, KanonPace *pace)
@@ -102,14 +141,7 @@ ilp_offer(const KanonProblem *problem, const KanonInstances *instances, const Il
 		if (left > 0 && left < problem->k)
 			mine.cost = INFINITY;
 	}
-	if (mine.cost < result->cost)
-	{
-		kanon_release_free(problem, &result->release);
-		*result = mine;
-	}
-	else
-		kanon_release_free(problem, &mine.release);
-	return KANON_OK;
+	return ilp_keep(problem, &mine, result);
 }
 
 /*
