@@ -405,6 +405,69 @@ greedy(void **state)
 	assert_true(published > cases_or(3000, 5000) / 2 && small_ones > published && cheapest > published / 20);
 }
 
+/* The same table among other people: most are drawn anew. */
+static void
+open_other(const World *world, World *other, uint64_t *random)
+{
+	uint32_t spread = 2 + random_below(random, VALUES - 1);
+
+	*other = *world;
+	other->persons = random_below(random, 3) == 0;
+	other->npeople = world->nrows + random_below(random, PEOPLE - world->nrows);
+	for (uint32_t i = world->nrows; i < other->npeople; i++)
+		for (int c = 0; c < world->ncolumns; c++)
+			other->tuple[i][c] = random_below(random, 3) > 0
+									 ? world->tuple[random_below(random, world->nrows)][c]
+									 : random_below(random, spread);
+	for (uint32_t i = 0; i < other->npeople; i++)
+		other->tuple[i][COLUMNS] = random_below(random, PEOPLE);
+	make_population(other);
+}
+
+/* Two rules of a population at once: each holds, and where all rows may be one class, there is a release. */
+static void
+greedy_of_two(void **state)
+{
+	uint64_t random = 2043;
+	int costlier = 0; /* than what either alone allows */
+
+	(void) state;
+	published = small_ones = 0;
+	for (int round = 0; round < cases_or(1000, 5000); round++)
+	{
+		World world;
+		World other;
+		KanonPopulation both[2];
+		KanonRelease release = {0};
+		KanonReport report = {0};
+
+		open_world(&world, &random, 2 + random_below(&random, 3));
+		open_other(&world, &other, &random);
+		both[0] = world.population;
+		both[1] = other.population;
+		world.problem->npopulations = 2;
+		world.problem->populations = both;
+		world.problem->residual = (KanonResidual) random_below(&random, 3);
+		if (!judge(&world, kanon_solve_greedy, &release, &report))
+			assert_true(world.problem->privacy != NULL || world.problem->k > world.population.total ||
+						world.problem->k > other.population.total ||
+						world.problem->residual == KANON_RESIDUAL_ERROR);
+		else
+		{
+			double cost = report.cost + (double) release.dropped * world.ncolumns;
+			double least = least_cost(&world, every, (size_t) 1 << world.ncolumns);
+			double others = least_cost(&other, every, (size_t) 1 << world.ncolumns);
+
+			assert_true(keeps(&other, &release) && (other.persons || have_first(&other, &release)));
+			assert_true(cost > fmax(least, others) - 1e-9);
+			costlier += cost > fmax(least, others) + 1e-9;
+		}
+		kanon_release_free(world.problem, &release);
+		close_world(&world);
+	}
+	assert_true(published > cases_or(1000, 5000) / 2 && small_ones > published && costlier > published / 20);
+}
+
 static void
 mondrian(void **state)
 {
@@ -586,9 +649,9 @@ failures(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(ruled_out), cmocka_unit_test(greedy),
-									   cmocka_unit_test(mondrian), cmocka_unit_test(refused),
-									   cmocka_unit_test(failures)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(ruled_out),     cmocka_unit_test(greedy),
+									   cmocka_unit_test(greedy_of_two), cmocka_unit_test(mondrian),
+									   cmocka_unit_test(refused),       cmocka_unit_test(failures)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
