@@ -54,5 +54,10 @@ end $$;
 select asks(kanon_alpha('v', 0.3)), asks(kanon_alpha('v', 0.334));
 select asks(kanon_recursive_cl('v', 0.5, 2)), asks(kanon_recursive_cl('v', 0.501, 2));
 select asks(kanon_delta_presence('towns', 0, 0.3), 'kanon_full_domain'), asks(kanon_delta_presence('towns', 0.333, 0.334), 'kanon_full_domain');
+-- a rule that the whole table breaks: 'drop', which the hint names, leads out, whatever the method
+create table most as select i % 40 as age, 'z' || i * 7 % 5 as zip, case when i % 10 < 8 then 'flu' else 'hiv' end as ill from generate_series(1, 400) i;
+select count(*) from kanon_cluster('most', null, '{age,zip}', 5, keep => '{ill}', privacy => array[kanon_alpha('ill', 0.5)], dry_run => true);
+select method, row_count, dropped_rows, class_min from unnest('{mondrian,mondrian_relaxed,top_down}'::text[]) method,
+    kanon_cluster('most', null, '{age,zip}', 5, method => method, keep => '{ill}', privacy => array[kanon_alpha('ill', 0.5)], residual => 'drop', dry_run => true);
 \set VERBOSITY terse
 DROP SCHEMA ways_test CASCADE;

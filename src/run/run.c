@@ -392,8 +392,10 @@ begin(Request *request, bool whole)
 	run->record.method = request->recorded_method != NULL ? request->recorded_method : request->method;
 	run->border = border_create(request->function);
 	border_share(run->border, request->linked.border);
-	run->border->no_residual =
-		(request->model->options & TAKES(RESIDUAL)) == 0 || request->residual == KANON_RESIDUAL_FILL;
+	/* (whatever 'fill' may publish, 'drop' may) */
+	run->border->no_residual = (request->model->options & TAKES(RESIDUAL)) == 0 ||
+							   request->residual == KANON_RESIDUAL_FILL ||
+							   request->residual == KANON_RESIDUAL_DROP;
 	run->border->least_k = request->k <= 2;
 	SPI_connect();
 	steps->open(run);

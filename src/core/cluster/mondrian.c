@@ -600,6 +600,10 @@ solve(const KanonProblem *problem, bool relaxed, KanonRelease *release, KanonRep
 			status = cluster_conclude(&layout, &parts, release, report);
 	}
 	kanon_parts_free(env, &parts);
+	/* rows that are left out can mend the rest (that of classes which share row types: seen to be nothing) */
+	if (status == KANON_INFEASIBLE && problem->privacy != NULL && problem->npopulations == 0 &&
+		problem->residual == KANON_RESIDUAL_DROP)
+		status = cluster_solve_ruled(problem, kanon_solve_mondrian, release, report);
 	report->seconds = env->now(env->arg) - start;
 	return status;
 }
