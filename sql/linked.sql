@@ -314,7 +314,7 @@ SELECT source, target, model, method, k, row_count, gcp BETWEEN 0 AND 1 AS gcp, 
 FROM kanon_usefulness WHERE run = :whole;
 SELECT tables -> 'tables' -> 0 -> 'run' = to_jsonb(run - 2) AND tables -> 'tables' -> 2 -> 'run' IS NULL AS numbered FROM kanon_usefulness WHERE run = :whole;
 SELECT note FROM kanon_equivalence_classes WHERE run = :whole;
-SELECT s ->> 'about' AS about, regexp_replace(s ->> 'says', '^On .* UTC', 'On …') AS says FROM jsonb_array_elements(kanon_report_data(:whole, read_target => true, compare => true, frontier => '{2}') -> 'statements') s;
+SELECT s ->> 'about' AS about, replace(regexp_replace(s ->> 'says', '^On .* UTC', 'On …'), current_user, 'owner') AS says FROM jsonb_array_elements(kanon_report_data(:whole, read_target => true, compare => true, frontier => '{2}') -> 'statements') s;
 SELECT v ->> 'verdict' AS verdict, v ->> 'says' AS says FROM jsonb_array_elements(kanon_report_data(:whole) -> 'verdicts') v;
 SELECT kanon_report_data(:whole) ->> 'check' AS again \gset
 :again
