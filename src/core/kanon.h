@@ -639,17 +639,6 @@ extern KanonStatus kanon_measure_columns(const KanonProblem *problem, const Kano
 extern KanonStatus kanon_measure(const KanonProblem *problem, const KanonRelease *release,
 								 KanonMeasures *measures, double *tuple_diversity);
 
-/* The usefulness alone: less is better. */
-extern KanonStatus kanon_usefulness(const KanonProblem *problem, const KanonRelease *release,
-									double *usefulness);
-
-/* Is one more useful than another, by more than sums in another order differ? */
-static inline bool
-kanon_more_useful(double usefulness, double other)
-{
-	return usefulness < other * (1 - 1e-12);
-}
-
 /* env.c: helpers around KanonEnv; all sizes are checked for overflow. */
 extern void *kanon_alloc(KanonEnv *env, size_t count, size_t size);
 extern void *kanon_alloc0(KanonEnv *env, size_t count, size_t size);

@@ -221,6 +221,17 @@ extern double kanon_number_range(const KanonColumn *column, double *scale);
  */
 extern double kanon_range_share(double range, double scale, double low, double high);
 
+/* measure.c: the usefulness alone (KanonMeasures): less is better. */
+extern KanonStatus kanon_usefulness(const KanonProblem *problem, const KanonRelease *release,
+									double *usefulness);
+
+/* Is one more useful than another, by more than sums in another order differ? */
+static inline bool
+kanon_more_useful(double usefulness, double other)
+{
+	return usefulness < other * (1 - 1e-12);
+}
+
 /* measure_loss.c: the measures of the literature, when the sizes are there. */
 extern KanonStatus kanon_measure_loss(const KanonProblem *problem, const KanonRelease *release,
 									  KanonMeasures *measures);

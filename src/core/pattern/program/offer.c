@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/model.h"
 #include "privacy/rules.h"
 #include "pattern/program/bound.h"
 #include "util/scratch.h"

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
+#include "model/model.h"
 #include "plain.h"
 #include "util/pace.h"
 
