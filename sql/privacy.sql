@@ -260,10 +260,12 @@ CREATE TABLE method AS SELECT * FROM (VALUES
     (9, 'full-domain', 'kanon_full_domain(%s, suppression_limit => 1, residual => ''drop'', privacy => %L)'),
     (10, 'subtree', 'kanon_subtree(%s, privacy => %L)')) m (n, name, call)
 UNION ALL SELECT 10 + n, name, format('kanon_cluster(%%s, method => %L, show => ''suppress'', privacy => %%L)', name)
-    FROM unnest('{mondrian,mondrian_relaxed,forest,pairs,triples,bottom_up,top_down,gather}'::text[]) WITH ORDINALITY AS c (name, n);
+    FROM unnest('{mondrian,mondrian_relaxed,forest,pairs,triples,bottom_up,top_down,gather,microaggregate}'::text[]) WITH ORDINALITY AS c (name, n);
+-- of which the last takes numbers alone
+CREATE VIEW ward_numbers AS SELECT substr(zip, 2)::int AS zip, age, ill, drug, who FROM ward;
 SET client_min_messages = warning;
 SELECT string_agg(name, ' | ' ORDER BY n) FROM method;
-SELECT rule.name || ': ' || string_agg(takes(format(call, format($$'ward', 'o', '{zip,age}', %s, keep => '{ill,drug,who}', allow_identifying => '{who}'$$, CASE method.name WHEN 'triples' THEN 3 ELSE 2 END), CASE WHEN rule IS NOT NULL THEN ARRAY[rule] END), breaks), ' | ' ORDER BY method.n)
+SELECT rule.name || ': ' || string_agg(takes(format(call, format($$%L, 'o', '{zip,age}', %s, keep => '{ill,drug,who}', allow_identifying => '{who}'$$, CASE method.name WHEN 'microaggregate' THEN 'ward_numbers' ELSE 'ward' END, CASE method.name WHEN 'triples' THEN 3 ELSE 2 END), CASE WHEN rule IS NOT NULL THEN ARRAY[rule] END), breaks), ' | ' ORDER BY method.n)
 FROM rule, method GROUP BY rule.n, rule.name ORDER BY rule.n;
 -- two rules about one population: k of its persons match a class, who count in each, and its rows belong to one
 SELECT string_agg(name || ': ' || takes(format(call, $$'ward', 'o', '{zip,age}', 2, keep => '{ill,drug,who}', allow_identifying => '{who}'$$,
