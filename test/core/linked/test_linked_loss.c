@@ -358,10 +358,13 @@ cost_of_release(Case *c)
 	{
 		const Row *row = &c->rows[i];
 		int t = row->table;
-		Way way = way_of(c, t, c->like[t][row->row], c->level[t] + (int) row->row * c->table[t].nqis);
+		Way way = {0, price_of_gone(c, t)};
 
-		c->shown[i] = c->gone[t][row->row] ? 0 : way.shown;
-		cost += c->gone[t][row->row] ? price_of_gone(c, t) : way.cost;
+		/* (of a row that is left out the rest means nothing) */
+		if (!c->gone[t][row->row])
+			way = way_of(c, t, c->like[t][row->row], c->level[t] + (int) row->row * c->table[t].nqis);
+		c->shown[i] = way.shown;
+		cost += way.cost;
 	}
 	return cost;
 }
