@@ -117,6 +117,17 @@ INSERT INTO known_pairs VALUES (1, 'a'), (1, 'b'), (2, 'b'), (2, 'c');
 SELECT sound($$ kanon_pattern_guided('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2) $$);
 SELECT broken('known_forgotten', $$ kanon_pattern_guided('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2) $$);
 SELECT broken('known_forgotten', $$ kanon_pattern_guided('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2, missing => 'any') $$);
+CREATE TABLE pair_levels (y text, l1 text);
+INSERT INTO pair_levels VALUES ('a', 'ab'), ('b', 'ab'), ('c', 'c');
+SELECT sound($$ kanon_pattern_guided('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2, hierarchies => '{"y": "pair_levels"}') $$);
+SELECT broken('known_forgotten', $$ kanon_pattern_guided('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2, hierarchies => '{"y": "pair_levels"}') $$);
+SELECT sound($$ kanon_full_domain('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2, suppression_limit => 0.5, hierarchies => '{"y": "pair_levels"}') $$);
+SELECT broken('known_forgotten', $$ kanon_full_domain('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2, suppression_limit => 0.5, hierarchies => '{"y": "pair_levels"}') $$);
+-- and counted in persons as the rows are written
+CREATE TABLE known_visits AS SELECT x, y, who FROM known_pairs, (VALUES (1), (2)) v (who);
+SELECT sound($$ kanon_pattern_guided('known_visits', 'o', '{x,y}', 2, replace => true, known_columns => 2, privacy => ARRAY[kanon_subject('who')]) $$);
+SELECT broken('person_moved', $$ kanon_pattern_guided('known_visits', 'o', '{x,y}', 2, replace => true, known_columns => 2, privacy => ARRAY[kanon_subject('who')]) $$);
+SELECT broken('person_moved', $$ kanon_full_domain('known_visits', 'o', '{x,y}', 2, replace => true, known_columns => 2, privacy => ARRAY[kanon_subject('who')]) $$);
 
 -- populations are counted anew for what the target shows (write/verify_population.c)
 CREATE TABLE census (age int);
