@@ -154,6 +154,8 @@ SELECT row_count FROM kanon_cluster('twins', 'public.twins_public', '{a}', 2, 'k
 DROP EVENT TRIGGER slip_in;
 DROP FUNCTION slip_in();
 SELECT to_regclass('public.twins_public');
+-- they leave no row over, so drop empties no table of fewer than k rows
+SELECT row_count FROM unnest('{one_k,k_one,k_k}'::text[]) AS m, kanon_cluster('twins', NULL, '{a}', 1000, m, residual => 'drop', dry_run => true);
 
 -- groups of near rows: of one column the least sum of squares, over every way to cut the ordered rows; of several by MDAV, as the mask has it
 CREATE TABLE near_rows AS SELECT i AS nr, i * i % 47 AS x, (i * 29 % 31) / 2.0 AS y FROM generate_series(1, 24) AS i;

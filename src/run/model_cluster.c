@@ -312,6 +312,7 @@ set_up(Run *run)
 	{
 		relaxed_columns(run->source, run->request->show);
 		run->problem.freeform = &method->options;
+		run->problem.residual = KANON_RESIDUAL_SUPPRESS; /* no row is left over, so none can be left out */
 		method->options.partition_size = run->request->partition_size;
 		if (run->request->partition_size == 0)
 			relaxed_rows(run);
