@@ -331,6 +331,7 @@ sub differences
 sub compare
 {
 	my ($case, $before, $release, $then, $now, $ill_then) = @_;
+	return if $case->{what} =~ /"pseudonym":"release"/; # every row has another one then, and differs
 	my $should = differences($then, $now, $ill_then, $case->{ill}, $case->{k}) // return;
 	my ($state, $lines) = $db->try("SELECT * FROM kanon_compare_releases('pub', $before, $release)");
 	return complain($case, "kanon_compare_releases: $state") if $state ne '00000';
