@@ -367,6 +367,7 @@ relation_behind(Oid relid, AttrNumber *attnum)
 
 	while (get_rel_relkind(relid) == RELKIND_VIEW && OidIsValid(shown = relation_shown(relid, &column)))
 	{
+		CHECK_FOR_INTERRUPTS();
 		relid = shown;
 		*attnum = column;
 	}

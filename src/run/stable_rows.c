@@ -500,7 +500,7 @@ needs_company(const Run *run)
 		   !run->source->staged_packed && (run->source->nkept > 0 || run->request->series.key != NULL);
 }
 
-/* Where the rows of each class are now; those that are dropped will come back together, or not at all. */
+/* Finds where the rows of each class are now; dropped rows will come back together, or not at all. */
 static void
 follow_rows(Run *run, const Reader *reader, const uint32 *became)
 {

@@ -73,7 +73,7 @@ stage(Run *run, bool pack)
 				 citus_workers_have(extension), pack);
 }
 
-/* Are all kept columns to be published, whatever they tell? */
+/* True if the caller lets all kept columns be published, whatever they tell. */
 static bool
 are_answered(const Source *source)
 {

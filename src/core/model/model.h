@@ -225,7 +225,7 @@ extern double kanon_range_share(double range, double scale, double low, double h
 extern KanonStatus kanon_usefulness(const KanonProblem *problem, const KanonRelease *release,
 									double *usefulness);
 
-/* Is one more useful than another, by more than sums in another order differ? */
+/* True if one is more useful than another, by more than sums in another order differ. */
 static inline bool
 kanon_more_useful(double usefulness, double other)
 {

@@ -99,7 +99,7 @@ is_null(const Case *self, int c, uint32_t type)
 	return self->columns[c].has_null && self->columns[c].code[type] == self->columns[c].distinct - 1;
 }
 
-/* What the class shows of each row type is the type's own, at one level. */
+/* A class shows each row type's own values, at one level. */
 static void
 read_release(Case *self, const KanonRelease *release)
 {

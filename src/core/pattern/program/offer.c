@@ -84,7 +84,7 @@ rest_rows(const KanonProblem *problem, const IlpResult *result)
 	return rows;
 }
 
-/* Is a release more useful than one that costs as much? */
+/* *more: mine is more useful than kept, which costs as much. */
 static KanonStatus
 more_useful(const KanonProblem *problem, KanonRelease *mine, KanonRelease *kept, bool *more)
 {

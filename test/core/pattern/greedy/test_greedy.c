@@ -471,7 +471,7 @@ usefulness(const KanonProblem *problem, const KanonRelease *release)
 	return mean;
 }
 
-/* Is a release as good as another: rows left out, then cost, then usefulness? */
+/* True if a release is as good as another: rows left out, then cost, then usefulness. */
 static bool
 as_good(const KanonProblem *problem, const KanonRelease *a, double cost_a, const KanonRelease *b,
 		double cost_b)
