@@ -1,4 +1,4 @@
-# Guards 12 and 16: a role that has publications, tables that look like definitions,
+# Guards 12 and 15: a role that has publications, tables that look like definitions,
 # locks, errors and names of its own hinders nobody else's, and gets a superuser who
 # looks at or refreshes all of them to do nothing beyond that role's own.
 use strict;

@@ -1,4 +1,4 @@
-# Guards 8, 12 and 17: what one role makes gains it nothing when another one calls kanon on
+# Guards 8, 12 and 16: what one role makes gains it nothing when another one calls kanon on
 # it, and takes nothing from a third.  Types with casts, domains, views that are defined anew while
 # they are asked, names of hierarchies that are gone, a lock that waits for who waits for it.
 use strict;
