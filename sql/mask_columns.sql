@@ -124,11 +124,32 @@ SELECT count(*) FILTER (WHERE a.wage - p.wage = b.wage - q.wage) < 5 AS apart FR
 UPDATE paid SET person = NULL WHERE nr = 7;
 SELECT status, message FROM kanon_refresh('sticky');
 SELECT kanon_drop_publication('sticky');
+-- columns of a group: correlated as they are told to be, and a value keeps its noise where the other one changes
+CREATE TABLE pairs AS SELECT nr, age, wage, (nr * 37 % 2000)::float8 AS points, years FROM pay;
+SELECT kanon_create_publication('joint', 'pairs', '{age}', 5, options => '{"keep": ["nr", "wage", "points", "years"], "allow_identifying": ["nr", "wage", "points", "years"], "mask": {"wage": {"noise": 100, "by": "nr", "group": "g", "correlation": 0.8},
+    "points": {"noise": 40, "by": "nr", "group": "g", "correlation": 0.8}, "years": {"noise": 20, "by": "nr", "group": "g", "correlation": -0.5}}}');
+SELECT abs(corr(o.wage - p.wage, o.points - p.points) - 0.8) < 0.05 AS together, abs(corr(o.wage - p.wage, o.years - p.years) + sqrt(0.4)) < 0.08 AS against, abs(stddev(o.wage - p.wage) / 100 - 1) < 0.08 AS wage,
+    abs(stddev(o.points - p.points) / 40 - 1) < 0.08 AS points, abs(stddev(o.years - p.years) / 20 - 1) < 0.08 AS years, count(o.years) AS years FROM pairs p JOIN joint o USING (nr);
+CREATE TABLE joint_1 AS SELECT * FROM joint;
+UPDATE pairs SET wage = wage + 1 WHERE nr % 4 = 0;
+SELECT status FROM kanon_refresh('joint');
+-- of the difference of the wages, 1, the part that is not shared hides: twice a fifth of the variance
+SELECT p.nr % 4 = 0 AS changed, count(*) AS rows, bool_and(s.wage = n.wage) AS wage, count(*) FILTER (WHERE s.wage - n.wage = 1) < 8 AS difference, bool_and(s.points = n.points) AS points, bool_and(s.years IS NOT DISTINCT FROM n.years) AS years,
+    abs(stddev(s.wage - n.wage) / (100 * sqrt(2 * 0.2)) - 1) < 0.15 AS hidden FROM joint s JOIN joint_1 n USING (nr) JOIN pairs p USING (nr) GROUP BY 1 ORDER BY 1;
+SELECT kanon_drop_publication('joint');
 \set VERBOSITY terse
 SELECT FROM masked('{"wage": {"noise": 200, "by": 1}}');
 SELECT FROM masked('{"wage": {"noise": 200, "by": "nobody"}}');
 SELECT FROM masked('{"wage": {"noise": -1, "by": "nr"}}');
 SELECT FROM masked('{"wage": {"noise": 200, "by": "nr", "group": "g"}}');
+SELECT FROM masked('{"wage": {"noise": 200, "by": "nr", "group": "g", "correlation": 0.96}}');
+SELECT FROM masked('{"wage": {"noise": 200, "by": "nr", "group": "g", "correlation": 0}}');
+SELECT FROM masked('{"wage": {"noise": 200, "by": "nr", "group": "g", "correlation": "high"}}');
+SELECT FROM masked('{"wage": {"noise": 200, "by": "nr", "correlation": 0.5}}');
+SELECT FROM masked('{"wage": {"noise": 0.2, "group": "g", "correlation": 0.5}}');
+SELECT FROM masked('{"wage": {"noise": 20, "by": "nr", "group": "g", "correlation": 0.5}, "points": {"noise": 20, "by": "wage", "group": "g", "correlation": 0.5}}');
+SELECT FROM masked('{"wage": {"noise": 20, "by": "nr", "group": "g", "correlation": 0.5}, "points": {"noise": 0.2, "group": "g"}}');
+SELECT FROM masked('{"wage": {"noise": 20, "by": "years", "group": "g", "correlation": 0.5}, "years": {"constant": null}}');
 SELECT FROM masked('{"wage": {"swap": 5, "by": "nr"}}');
 SELECT FROM masked('{"children": {"pram": 0.5, "by": "nr"}}');
 SELECT FROM masked('{"wage": {"round": 5, "by": "nr"}}');

@@ -101,9 +101,10 @@ typedef struct Mask
 	int digits;      /* so many digits behind the point */
 	MaskBound top;
 	MaskBound bottom;
-	double share;     /* of noise, ranks or chance, or the least rows of a group; by the key: the deviation */
-	bool number_type; /* the column's values are numbers */
-	bool median;      /* of a group, instead of the mean */
+	double share; /* of noise, ranks or chance, or the least rows of a group; by the key: the deviation */
+	double correlation;     /* of noise by the key, with other columns of its group; 0: it is drawn alone */
+	bool number_type;       /* the column's values are numbers */
+	bool median;            /* of a group, instead of the mean */
 	MaskMatrix *matrix;     /* of pram, or NULL */
 	MaskTogether *together; /* the columns of its group, or NULL */
 	int first;              /* characters that are shown */
@@ -213,7 +214,10 @@ extern void mask_key_begin(Masks *masks, Mask *mask, const SourceColumn *column)
 /* The keyed hash of a value, until the next one: of pseudonyms the first 16 bytes, of shifts 8. */
 extern const uint64 *mask_key_hash(Masks *masks, Mask *mask, Datum value);
 
-/* Two numbers that are drawn by the key of a person's value, the same in every release. */
+/*
+ * Two numbers that are drawn by the key of a person's value, the same in every release.  length 0: of the person
+ * alone, and the same in all columns of a group.
+ */
 extern void mask_key_draw(Masks *masks, Mask *mask, Datum person, const void *value, Size length,
 						  uint64 *drawn);
 
@@ -292,6 +296,10 @@ extern Datum mask_number_value(const Mask *mask, double number);
 extern double mask_normal(RandomPool *pool);
 
 /* ---- mask_together.c: columns of one group, of which noise or groups of rows are found together ---- */
+
+/* Noise by the key: its correlation, or NULL; raises unless all columns of a group are drawn by one column. */
+extern void mask_correlation_read(Mask *mask, const JsonbValue *value);
+extern void masks_together_check(const Source *source);
 
 /* Sets up the groups of the masks; to end with masks_together_look for each row and _looked. */
 extern void masks_together_begin(Masks *masks);

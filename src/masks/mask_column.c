@@ -428,6 +428,22 @@ with_noise(Mask *mask, Datum value)
 }
 
 /*
+ * Beside its own part a noise has one that all columns of its group share.  That part is a person's, whatever the
+ * values: a value keeps its noise when another column's value changes.
+ */
+static double
+together(Masks *masks, Mask *mask, Datum person, double own)
+{
+	double shared = fabs(mask->correlation);
+	uint64 drawn[2];
+
+	if (shared == 0)
+		return own;
+	mask_key_draw(masks, mask, person, &own, 0, drawn);
+	return sqrt(1 - shared) * own + copysign(sqrt(shared), mask->correlation) * normal(drawn[0], drawn[1]);
+}
+
+/*
  * Noise is a person's and a value's: who is told a value twice is told one number, and the difference of two values
  * is no difference of two numbers.  A state of a matrix is a person's.
  */
@@ -442,7 +458,7 @@ mask_column_draw(Masks *masks, Mask *mask, Datum value, Datum person, bool nobod
 						errmsg("masked column \"%s\" has infinity or NaN", mask->column->name),
 						errhint("Take it out in a view of the source.")));
 	/* noise that is drawn anew each night is averaged away */
-	if (nobody && mask->lasting)
+	if (nobody && (mask->lasting || mask->correlation != 0))
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -455,7 +471,7 @@ mask_column_draw(Masks *masks, Mask *mask, Datum value, Datum person, bool nobod
 	else
 		mask_key_draw(masks, mask, person, &number, sizeof(number), drawn);
 	if (mask->kind == MASK_NOISE)
-		return moved(mask, value, mask->share * normal(drawn[0], drawn[1]));
+		return moved(mask, value, mask->share * together(masks, mask, person, normal(drawn[0], drawn[1])));
 	return drawn_by_matrix(mask, find_state(mask, value), (double) (drawn[0] >> 11) / 9007199254740992.0);
 }
 

@@ -367,8 +367,8 @@ mask_key_draw(Masks *masks, Mask *mask, Datum person, const void *value, Size le
 	Assert(length <= sizeof(double));
 	memcpy(text, mask_key_hash(masks, mask, person), 2 * sizeof(uint64));
 	memcpy(text + 2 * sizeof(uint64), value, length);
-	must_hmac(masks, mask->lasting, masks->hmac_keeps[mask->lasting], mask->column->name, text,
-			  2 * sizeof(uint64) + length, hash);
+	must_hmac(masks, mask->lasting, masks->hmac_keeps[mask->lasting],
+			  length > 0 ? mask->column->name : mask->group, text, 2 * sizeof(uint64) + length, hash);
 	memcpy(drawn, hash, 2 * sizeof(uint64));
 }
 

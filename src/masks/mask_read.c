@@ -170,26 +170,25 @@ read_group(Mask *mask, const JsonbValue *value)
 }
 
 pg_noreturn static void
+raise_beside(const Mask *mask, const char *word, const char *what, const char *example)
+{
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("\"%s\" of column \"%s\" in mask must be %s", word, mask->column->name, what),
+					errhint("Write it like '{\"%s\": %s}'.", mask->column->name, example)));
+}
+
+pg_noreturn static void
 raise_type(const Mask *mask)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("\"type\" of column \"%s\" in mask must be \"uuid\" or \"bigint\", beside \"pseudonym\"",
-					mask->column->name),
-			 errhint("Write it like '{\"%s\": {\"pseudonym\": \"release\", \"type\": \"bigint\"}}'.",
-					 mask->column->name)));
+	raise_beside(mask, "type", "\"uuid\" or \"bigint\", beside \"pseudonym\"",
+				 "{\"pseudonym\": \"release\", \"type\": \"bigint\"}");
 }
 
 pg_noreturn static void
 raise_show(const Mask *mask)
 {
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-		 errmsg("\"show\" of column \"%s\" in mask must be \"mean\" or \"median\", beside \"microaggregate\"",
-				mask->column->name),
-		 errhint("Write it like '{\"%s\": {\"microaggregate\": 5, \"show\": \"median\"}}'.",
-				 mask->column->name)));
+	raise_beside(mask, "show", "\"mean\" or \"median\", beside \"microaggregate\"",
+				 "{\"microaggregate\": 5, \"show\": \"median\"}");
 }
 
 /* (keys of jsonb are sorted by length: it stands before "pseudonym") */
@@ -327,18 +326,12 @@ read_show(Mask *mask, const JsonbValue *value)
 		raise_show(mask);
 }
 
-static void
+pg_noreturn static void
 raise_by(const Mask *mask)
 {
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-		 errmsg(
-			 "\"by\" of column \"%s\" in mask must be a column, beside \"noise\", or \"pram\" with a matrix",
-			 mask->column->name),
-		 errhint("Write it like '{\"%s\": {\"noise\": 250, \"by\": \"patient_id\"}}': a standard deviation, "
-				 "and the column that says who a row is about.",
-				 mask->column->name)));
+	raise_beside(mask, "by",
+				 "a column that says who a row is about, beside \"noise\", or \"pram\" with a matrix",
+				 "{\"noise\": 250, \"by\": \"patient_id\"}");
 }
 
 pg_noreturn static void
@@ -469,17 +462,32 @@ read_part(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContai
 
 /* The field beside a mask that fits another kind alone (-1: there is none). */
 static void
-check_beside(const Mask *mask, int kind, bool type, bool show, bool by)
+check_beside(Mask *mask, int kind, JsonbContainer *object)
 {
-	if (by && kind != MASK_NOISE && kind != MASK_PRAM && kind >= 0)
+	if (find_key(object, "by") != NULL && kind != MASK_NOISE && kind != MASK_PRAM && kind >= 0)
 		raise_by(mask);
-	if (mask->group != NULL && (mask->person != NULL || (kind != MASK_PSEUDONYM && kind != MASK_NOISE &&
-														 kind != MASK_MICROAGGREGATE)))
+	if (mask->group != NULL && kind != MASK_PSEUDONYM && kind != MASK_NOISE && kind != MASK_MICROAGGREGATE)
 		raise_group(mask);
-	if (type && kind != MASK_PSEUDONYM)
+	if (find_key(object, "type") != NULL && kind != MASK_PSEUDONYM)
 		raise_type(mask);
-	if (show && kind != MASK_MICROAGGREGATE)
+	if (find_key(object, "show") != NULL && kind != MASK_MICROAGGREGATE)
 		raise_show(mask);
+	mask_correlation_read(mask, find_key(object, "correlation"));
+}
+
+/* A key that stands beside a mask; false: it is none of these. */
+static bool
+read_beside(Mask *mask, const char *word, const JsonbValue *value)
+{
+	if (strcmp(word, "group") == 0)
+		read_group(mask, value);
+	else if (strcmp(word, "type") == 0)
+		read_type(mask, value);
+	else if (strcmp(word, "show") == 0)
+		read_show(mask, value);
+	else
+		return strcmp(word, "days") == 0 || strcmp(word, "by") == 0 || strcmp(word, "correlation") == 0;
+	return true;
 }
 
 /* One column's mask: keys of one kind, and what may stand beside them. */
@@ -492,7 +500,7 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 	JsonbIteratorToken token;
 	JsonbValue value;
 	char *word = NULL;
-	bool days = false, type = false, show = false;
+	bool days = find_key(object, "days") != NULL;
 
 	mask->column = column;
 	mask->base = mask->type = getBaseType(column->type);
@@ -505,17 +513,7 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 			word = pnstrdup(value.val.string.val, value.val.string.len);
 		if (token != WJB_VALUE)
 			continue;
-		days = days || strcmp(word, "days") == 0;
-		if (strcmp(word, "group") == 0)
-			read_group(mask, &value);
-		if (strcmp(word, "type") == 0)
-			read_type(mask, &value);
-		type = type || strcmp(word, "type") == 0;
-		if (strcmp(word, "show") == 0)
-			read_show(mask, &value);
-		show = show || strcmp(word, "show") == 0;
-		if (strcmp(word, "days") == 0 || strcmp(word, "group") == 0 || strcmp(word, "type") == 0 ||
-			strcmp(word, "show") == 0 || strcmp(word, "by") == 0)
+		if (read_beside(mask, word, &value))
 			continue;
 		form = find_form(word);
 		if (form == NULL)
@@ -531,7 +529,7 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 		mask->kind = form->kind;
 		read_part(mask, form, &value, object, source, masks);
 	}
-	check_beside(mask, first == NULL ? -1 : (int) first->kind, type, show, find_key(object, "by") != NULL);
+	check_beside(mask, first == NULL ? -1 : (int) first->kind, object);
 	if (first == NULL || (days && first->kind != MASK_SHIFT))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -616,11 +614,10 @@ masks_read(Source *source, Jsonb *json, const char *key, const bytea *lasting, b
 	if (json == NULL)
 		return;
 	if (!JB_ROOT_IS_OBJECT(json))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("mask must be a JSON object"),
-			 errhint(
-				 "Write it like '{\"patient_id\": {\"pseudonym\": \"release\"}}': kept column to mask.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("mask must be a JSON object"),
+				 errhint("Write it like '{\"patient_id\": {\"pseudonym\": \"release\"}}': kept column to "
+						 "mask.")));
 	masks = palloc0(sizeof(Masks));
 	masks->stay = stay;
 	masks->has_lasting = lasting != NULL && VARSIZE_ANY_EXHDR(lasting) == MASK_KEY_LENGTH;
@@ -642,6 +639,7 @@ masks_read(Source *source, Jsonb *json, const char *key, const bytea *lasting, b
 	if (masks->n > 0)
 		source->masks = masks;
 	check_persons(source, key);
+	masks_together_check(source);
 	for (int i = 0; i < source->nkept; i++)
 		if (source->kept[i].mask != NULL && source->kept[i].mask->kind == MASK_ANON)
 			mask_anon_check(source->kept[i].mask, source);

@@ -3,7 +3,8 @@
  * that are near in all of them.
  *
  * noise: normal numbers with a share of the columns' covariances (J. J. Kim, 1986, section 2.3 of "Statistical
- * Disclosure Control", A. Hundepool et al., 2012), by the covariances' Cholesky factor.
+ * Disclosure Control", A. Hundepool et al., 2012), by the covariances' Cholesky factor.  By a key
+ * the correlations are given: mask_column.c.
  * microaggregate: MDAV (core/cluster/microaggregate.c); equal rows share a group.
  */
 #include "compat.h"
@@ -39,6 +40,57 @@ struct MaskTogether
 	uint32 *group;  /* [npoints] and its group */
 	Datum *value;   /* [groups * n] */
 };
+
+/* ---- by the key ---- */
+
+/* Above it two values of a person would have nearly one noise. */
+#define CORRELATION_MOST 0.95
+
+void
+mask_correlation_read(Mask *mask, const JsonbValue *value)
+{
+	bool needs = mask->kind == MASK_NOISE && mask->group != NULL && mask->person != NULL;
+
+	mask->correlation = mask_json_number(value);
+	if (needs && fabs(mask->correlation) > 0 && fabs(mask->correlation) <= CORRELATION_MOST)
+		return;
+	mask->correlation = 0;
+	if (needs || value != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("\"correlation\" of column \"%s\" in mask must be a number up to %g, or down to %g, "
+					"beside \"noise\", \"group\" and \"by\"",
+					mask->column->name, CORRELATION_MOST, -CORRELATION_MOST),
+			 errdetail("Noise by a key takes none from the table, where it changes from release to release."),
+			 errhint("Write it like '{\"%s\": {\"noise\": 250, \"by\": \"patient_id\", \"group\": \"pay\", "
+					 "\"correlation\": 0.8}}', in each column of the group.",
+					 mask->column->name)));
+}
+
+/* (the part that they share is a person's) */
+void
+masks_together_check(const Source *source)
+{
+	const Mask *first, *mask;
+
+	for (int i = 0; i < source->nkept; i++)
+		for (int j = 0; j < i; j++)
+		{
+			first = source->kept[j].mask;
+			mask = source->kept[i].mask;
+			if (first != NULL && mask != NULL && first->kind == MASK_NOISE && mask->kind == MASK_NOISE &&
+				first->group != NULL && mask->group != NULL && strcmp(first->group, mask->group) == 0 &&
+				(first->person == NULL ? mask->person != NULL
+									   : mask->person == NULL || strcmp(first->person, mask->person) != 0))
+				ereport(
+					ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("masked columns \"%s\" and \"%s\" are of one group, drawn by different columns",
+							first->column->name, mask->column->name),
+					 errhint("Name one column in \"by\", in each column of the group.")));
+		}
+}
 
 /* ---- set up ---- */
 
