@@ -14,6 +14,7 @@
 typedef struct LinkedFound
 {
 	int64 persons;
+	int64 rows; /* of persons */
 	int64 classes;
 	int64 smallest_class;
 	int64 combinations; /* different ones, in all classes; of all rows: groups of persons who agree */

@@ -267,7 +267,10 @@ linked_recount(const Linked *linked, Border *border)
 	sort_rows(recount);
 	recount->marked = -1;
 	for (int t = 1; t < recount->n; t++)
+	{
 		open_rules(recount, t);
+		recount->found.rows += recount->tables[t].n;
+	}
 	for (uint32 p = 0; p < subject->n; p++)
 		most = Max(most, recount->start[p + 1] - recount->start[p]);
 	recount->chosen = border_palloc(border, sizeof(bool) * most);

@@ -26,16 +26,26 @@ verify(Linked *linked)
 {
 	Linked written = *linked;
 	LinkedFound found;
+	int64 expected = 0;
 	instr_time since, now;
 
 	INSTR_TIME_SET_CURRENT(since);
 	written.tables = palloc(sizeof(LinkedTable) * KANON_MAX_LINKED);
 	memcpy(written.tables, linked->tables, sizeof(LinkedTable) * KANON_MAX_LINKED);
 	for (int i = 0; i < linked->n; i++)
-		written.tables[i].relid = linked->tables[i].run->target->relid;
+	{
+		const Run *run = linked->tables[i].run;
+
+		written.tables[i].relid = run->target->relid;
+		if (linked->tables[i].role == LINKED_ROWS)
+			expected += run->types->nrows - run->release.dropped;
+	}
 	found = linked_recount(&written, linked->border);
 	if (found.dangling > 0)
 		raise_unsafe(psprintf(INT64_FORMAT " rows belong to nobody.", found.dangling));
+	if (found.rows != expected)
+		raise_unsafe(psprintf("Persons have " INT64_FORMAT " rows instead of " INT64_FORMAT ".", found.rows,
+							  expected));
 	if (found.persons > 0 && found.smallest_class < linked->k)
 		raise_unsafe(psprintf("A class has " INT64_FORMAT " persons, k is " INT64_FORMAT ".",
 							  found.smallest_class, linked->k));

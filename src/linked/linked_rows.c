@@ -96,7 +96,8 @@ linked_persons(Linked *linked)
 	int nest = grouping_begin();
 
 	linked->published = linked->npersons = linked->nclasses = 0;
-	linked->persons = hash_create("kanon persons", 1024, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	linked->persons = hash_create("kanon persons", (long) Max(run->types->nrows, 1024), &control,
+								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	gate_computed(gate, "array_agg", linked_number(subject) ? INT8ARRAYOID : UUIDARRAYOID);
 	gate_select(gate,
 				psprintf("SELECT pg_catalog.array_agg(%s) FROM %s GROUP BY %s%s",
@@ -298,12 +299,8 @@ compare_drawn(const void *a, const void *b, void *arg)
 {
 	const Drawn *drawn = arg;
 	uint32 left = *(const uint32 *) a, right = *(const uint32 *) b;
-	uint64 one, other;
+	uint64 one = draw_of(drawn, left), other = draw_of(drawn, right);
 
-	if (drawn->table->person[left] != drawn->table->person[right])
-		return drawn->table->person[left] < drawn->table->person[right] ? -1 : 1;
-	one = draw_of(drawn, left);
-	other = draw_of(drawn, right);
 	if (one != other)
 		return one < other ? -1 : 1;
 	return left < right ? -1 : left > right;
@@ -359,34 +356,48 @@ hash_types(const Linked *linked, const LinkedTable *table)
 	return hash;
 }
 
+/* Rows that are not gone, person by person: those of p are from start[p] to start[p + 1]. */
+static uint32 *
+rows_by_person(const LinkedTable *table, uint32 npersons, uint32 *start)
+{
+	uint32 *order = border_palloc(table->run->border, sizeof(uint32) * Max(table->nrows, 1));
+
+	memset(start, 0, sizeof(uint32) * ((Size) npersons + 2));
+	for (uint32 i = 0; i < table->nrows; i++)
+		if (!table->gone[i])
+			start[table->person[i] + 2]++;
+	for (uint32 p = 0; p < npersons; p++)
+		start[p + 2] += start[p + 1];
+	for (uint32 i = 0; i < table->nrows; i++)
+		if (!table->gone[i])
+			order[start[table->person[i] + 1]++] = i;
+	return order;
+}
+
 /* Rows over max_rows are left out, drawn by the seed or by their values. */
 static void
 draw_rows(const Linked *linked, LinkedTable *table)
 {
 	Drawn drawn = {table, kanon_mix(linked->seed), hash_types(linked, table)};
-	uint32 *order = border_palloc(table->run->border, sizeof(uint32) * Max(table->nrows, 1));
-	int n = 0;
+	Border *border = table->run->border;
+	uint32 *start = border_palloc(border, sizeof(uint32) * ((Size) linked->npersons + 2));
+	uint32 *order = rows_by_person(table, linked->npersons, start);
 
-	for (uint32 i = 0; i < table->nrows; i++)
-		order[i] = i;
-	qsort_arg(order, table->nrows, sizeof(uint32), compare_drawn, &drawn);
-	for (uint32 i = 0; i < table->nrows; i++)
+	for (uint32 p = 0; p < linked->npersons; p++)
 	{
-		if (i > 0 && table->person[order[i]] != table->person[order[i - 1]])
-			n = 0;
-		if (table->gone[order[i]])
+		uint32 n = start[p + 1] - start[p];
+
+		if (n <= (uint32) table->max_rows)
 			continue;
-		if (n == table->max_rows)
-		{
+		qsort_arg(order + start[p], n, sizeof(uint32), compare_drawn, &drawn);
+		for (uint32 i = start[p] + table->max_rows; i < start[p + 1]; i++)
 			table->gone[order[i]] = true;
-			table->tally.over++;
-		}
-		else
-			n++;
+		table->tally.over += n - table->max_rows;
 	}
-	border_pfree(table->run->border, order);
+	border_pfree(border, order);
+	border_pfree(border, start);
 	if (drawn.hash != NULL)
-		border_pfree(table->run->border, drawn.hash);
+		border_pfree(border, drawn.hash);
 }
 
 /* ---- rules ---- */

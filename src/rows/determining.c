@@ -9,9 +9,11 @@
 #include "compat.h"
 #include "rows/verify.h"
 #include "core/util/hash.h"
+#include "rows/dictionary.h"
 
 #include <math.h>
 
+#include "lib/qunique.h"
 #include "port/pg_bitutils.h"
 
 /* One column determines another in this share of the rows. */
@@ -23,6 +25,13 @@ compare_numbers(const void *a, const void *b)
 	uint32 left = *(const uint32 *) a, right = *(const uint32 *) b;
 
 	return left < right ? -1 : left > right;
+}
+
+size_t
+unique_codes(uint32 *codes, size_t n)
+{
+	qsort(codes, n, sizeof(uint32), compare_numbers);
+	return qunique(codes, n, sizeof(uint32), compare_numbers);
 }
 
 /* Rows by their number: where those with each begin. */

@@ -17,7 +17,6 @@
 
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
-#include "lib/qunique.h"
 #include "lib/rbtree.h"
 #include "utils/date.h"
 #include "utils/datum.h"
@@ -69,6 +68,7 @@ struct Dictionary
 	RBTree *tree; /* instead, for types without a hash */
 	Datum recent[RECENT];
 	uint32 recent_code[RECENT]; /* DICTIONARY_NONE: none */
+	uint32 last;                /* by reference, of the value before: rows of a class lie together */
 	char *arena;                /* values by reference are stored one after the other */
 	Size arena_left;
 };
@@ -207,6 +207,7 @@ dictionary_create(MemoryContext parent, const SourceColumn *column)
 		MemoryContextSwitchTo(old);
 	}
 	memset(dict->recent_code, 0xff, sizeof(dict->recent_code));
+	dict->last = DICTIONARY_NONE;
 	return dict;
 }
 
@@ -305,11 +306,20 @@ add_value(Dictionary *dict, Datum value)
 	return code;
 }
 
+/* The bytes of the value before are that value, however equality is found. */
+static inline bool
+is_last(const Dictionary *dict, Datum value)
+{
+	if (dict->last == DICTIONARY_NONE || dict->typbyval ||
+		(dict->typlen == -1 && (VARATT_IS_COMPRESSED(value) || VARATT_IS_EXTERNAL(value))))
+		return false;
+	return image_compare(dict, value, dict->values[dict->last]) == 0;
+}
+
 uint32
 dictionary_add(Dictionary *dict, Datum value, bool isnull)
 {
 	Datum flat;
-	uint32 code;
 
 	if (isnull)
 	{
@@ -328,10 +338,12 @@ dictionary_add(Dictionary *dict, Datum value, bool isnull)
 		}
 		return dict->recent_code[at];
 	}
+	if (is_last(dict, value))
+		return dict->last;
 	flat = detoasted(dict, value);
-	code = add_value(dict, flat);
+	dict->last = add_value(dict, flat);
 	release_detoasted(dict, value, flat);
-	return code;
+	return dict->last;
 }
 
 uint32
@@ -448,6 +460,7 @@ dictionary_sort(Dictionary *dict)
 	dict->values = values;
 	dict->room = room;
 	memset(dict->recent_code, 0xff, sizeof(dict->recent_code));
+	dict->last = DICTIONARY_NONE;
 	if (dict->tree != NULL)
 	{
 		RBTreeIterator iterator;
@@ -614,22 +627,6 @@ row_has(const RowAtHand *row, const uint32 *codes)
 		if (!value_is(row, c, codes[c]))
 			return false;
 	return true;
-}
-
-static int
-compare_codes(const void *a, const void *b)
-{
-	uint32 left = *(const uint32 *) a;
-	uint32 right = *(const uint32 *) b;
-
-	return left < right ? -1 : left > right;
-}
-
-size_t
-unique_codes(uint32 *codes, size_t n)
-{
-	qsort(codes, n, sizeof(uint32), compare_codes);
-	return qunique(codes, n, sizeof(uint32), compare_codes);
 }
 
 void

@@ -76,7 +76,7 @@ extern uint32 row_hash(const RowAtHand *row);
 extern bool row_is(const RowAtHand *row, uint32 *const *codes, uint32 i);
 extern bool row_has(const RowAtHand *row, const uint32 *codes);
 
-/* Codes in ascending order, each once; how many are left. */
+/* Codes in ascending order, each once; how many are left (determining.c). */
 extern size_t unique_codes(uint32 *codes, size_t n);
 
 /*
