@@ -194,6 +194,9 @@ extern int linked_rule_columns(const LinkedTable *table);
 /* Does a table publish the column? */
 extern bool linked_publishes(const LinkedTable *table, const char *column);
 
+/* linked_tells.c: raises an error where a kept column tells a quasi-identifier of another table. */
+extern void linked_tells(const Linked *linked);
+
 /* linked_targets.c: what would be found out after much work; and all tables take their places. */
 extern void linked_check_targets(Linked *linked);
 extern void linked_place(const Linked *linked);

@@ -137,6 +137,7 @@ linked_publish(Linked *linked)
 	for (int i = 0; i < linked->n; i++)
 		linked->tables[i].request.linked.snapshot = linked->snapshot;
 	publish_tables(linked);
+	linked_tells(linked);
 	verify(linked);
 	linked_place(linked);
 	linked_record(linked);

@@ -105,8 +105,8 @@ tells_class(TellsLook *look, const KanonCell *cells)
 			look->hidden |= UINT64CONST(1) << q;
 }
 
-static uint32
-value_number(Oid type, Datum value, bool isnull)
+uint32
+tells_number(Oid type, Datum value, bool isnull)
 {
 	int16 length;
 	bool byval;
@@ -123,7 +123,7 @@ given_number(const SourceColumn *column, Datum value, bool isnull)
 {
 	if (isnull || column->mask == NULL || column->mask->kind != MASK_SHIFT ||
 		getBaseType(column->type) == DATEOID)
-		return value_number(column->type, value, isnull);
+		return tells_number(column->type, value, isnull);
 	return (uint32) kanon_mix((uint64) (DatumGetTimestamp(value) / USECS_PER_DAY)) & ~1U;
 }
 
@@ -171,7 +171,7 @@ tells_note(TellsLook *look, uint32 type, const Datum *given, const Datum *shown,
 		const SourceColumn *column = &look->source->kept[i];
 		Oid published = column->mask != NULL ? mask_type(column->mask, NULL) : column->type;
 
-		row[i] = value_number(published, shown[i], shown_nulls[i]);
+		row[i] = tells_number(published, shown[i], shown_nulls[i]);
 		row[look->nkept + i] = column->mask != NULL ? given_number(column, given[i], given_nulls[i]) : row[i];
 	}
 }
@@ -242,9 +242,9 @@ names_of(const TellsLook *look, const int *columns, int n, bool quoted)
 
 /* For the record, which outlives the look. */
 static void
-remember(const TellsLook *look, List **list, const char *what)
+remember(const Source *source, List **list, const char *what)
 {
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(look->source->told));
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(source->told));
 
 	*list = lappend(*list, pstrdup(what));
 	MemoryContextSwitchTo(old);
@@ -263,7 +263,7 @@ tell_group(TellsLook *look, const int *columns, int n, double own)
 					   100 * own, look->numbers[look->nqis + PERSON] == KEPT_NOBODY ? "row" : "person"),
 			 errhint(
 				 "Leave one of them out or mask it. If nobody outside can know them, name them in allow_identifying.")));
-	remember(look, &told->together, names_of(look, columns, n, false));
+	remember(look->source, &told->together, names_of(look, columns, n, false));
 }
 
 static void
@@ -284,7 +284,7 @@ tell_group_of(TellsLook *look, const int *columns, int n, const SourceColumn *qi
 				 "Nearly all rows that agree in all of them agree in the quasi-identifier, which some rows hide."),
 			 errhint(
 				 "Leave one of them out or mask it. If readers may know them, name them in allow_identifying.")));
-	remember(look, &told->tells, psprintf("%s: %s", names.data, qi->name));
+	remember(look->source, &told->tells, psprintf("%s: %s", names.data, qi->name));
 }
 
 /* Can readers know what is published of a column, so that what it tells is told? */
@@ -404,25 +404,25 @@ try_groups(Sample *sample)
 /* ---- the answer ---- */
 
 static void
-tell(TellsLook *look, const SourceColumn *column, const char *of, const char *how)
+tell(const Source *source, const char *column, const char *of, const char *how)
 {
 	ereport(NOTICE,
-			(errmsg("kept column \"%s\" tells of \"%s\", %s", column->name, of, how),
+			(errmsg("kept column \"%s\" tells of \"%s\", %s", column, of, how),
 			 errdetail("Nearly all rows with equal values in one have equal values in the other."),
 			 errhint("Leave it out or mask it. If readers may know it, name it in allow_identifying.")));
-	remember(look, &look->source->told->tells, psprintf("%s: %s", column->name, of));
+	remember(source, &source->told->tells, psprintf("%s: %s", column, of));
 }
 
 static void
-refuse(const SourceColumn *column, const SourceColumn *qi)
+refuse(const SourceColumn *column, const char *name, const char *qi)
 {
 	ereport(
 		ERROR,
 		(errcode(ERRCODE_CHECK_VIOLATION),
-		 errmsg("kept column \"%s\" tells the quasi-identifier \"%s\"", column->name, qi->name),
+		 errmsg("kept column \"%s\" tells the quasi-identifier \"%s\"", name, qi),
 		 errdetail(
 			 "Nearly all rows with equal values in one have equal values in the other, so a reader could find hidden values of \"%s\" from it.",
-			 qi->name),
+			 qi),
 		 errhint("%s", kept_way_out(&column, 1, "Leave it out, or name it as a quasi-identifier."))));
 }
 
@@ -459,34 +459,40 @@ count_hidden(const Sample *sample, int q)
 	return n;
 }
 
+bool
+tells_compare(const Source *source, const SourceColumn *column, const char *name, const Attribute *kept,
+			  const char *qi, const Attribute *of, const bool *hidden, int64 nhidden)
+{
+	Determined there = determines(kept, of, hidden, BY_CHANCE);
+	Determined back = determines(of, kept, NULL, BY_CHANCE);
+
+	CHECK_FOR_INTERRUPTS();
+	if (hidden == NULL)
+		there.hidden = there.all && nhidden >= LEAST_JUDGED;
+	if (column->mask == NULL && (there.hidden || (there.all && back.all)))
+		refuse(column, name, qi);
+	if ((there.all && back.all) || (is_known(column) && (there.all || there.hidden)))
+	{
+		tell(source, name, qi, "a quasi-identifier");
+		return true;
+	}
+	if (column->mask == NULL && back.all && nhidden > 0)
+		tell(source, name, qi, "a quasi-identifier from which it follows");
+	return false;
+}
+
 static void
 compare_with_quasi_identifiers(Sample *sample, int c)
 {
-	TellsLook *look = sample->look;
+	const TellsLook *look = sample->look;
 	const SourceColumn *column = &look->source->kept[c];
-	const Attribute *kept = &sample->kept[c];
 
+	/* (what is hidden of types that are made up is not known: it is what it is elsewhere) */
 	for (int q = 0; q < look->nqis; q++)
-	{
-		const SourceColumn *qi = &look->source->qis[q];
-		const Attribute *of = &sample->qis[q];
-		Determined there = determines(kept, of, sample->hidden[q], BY_CHANCE);
-		Determined back = determines(of, kept, NULL, BY_CHANCE);
-
-		CHECK_FOR_INTERRUPTS();
-		/* what is hidden of types that are made up is not known: it is what it is elsewhere */
-		if (look->types == NULL)
-			there.hidden = there.all && count_hidden(sample, q) >= LEAST_JUDGED;
-		if (column->mask == NULL && (there.hidden || (there.all && back.all)))
-			refuse(column, qi);
-		if ((there.all && back.all) || (is_known(column) && (there.all || there.hidden)))
-		{
-			tell(look, column, qi->name, "a quasi-identifier");
+		if (tells_compare(look->source, column, column->name, &sample->kept[c], look->source->qis[q].name,
+						  &sample->qis[q], look->types != NULL ? sample->hidden[q] : NULL,
+						  count_hidden(sample, q)))
 			sample->tells[c] |= UINT64CONST(1) << q;
-		}
-		else if (column->mask == NULL && back.all && (sample->some_hidden >> q & 1) != 0)
-			tell(look, column, qi->name, "a quasi-identifier from which it follows");
-	}
 }
 
 /* A column beside a masked one that goes with it undoes the mask. */
@@ -504,7 +510,7 @@ compare_with_masked(TellsLook *look, int64 n, const SourceColumn *column, const 
 		of = attribute_of(look->numbers + look->nqis + BEFORE_KEPT + look->nkept + i, look->width, n);
 		if (determines(kept, &of, NULL, BY_CHANCE).all ||
 			(masked->mask->kind == MASK_SHIFT && determines(&of, kept, NULL, BY_CHANCE).all))
-			tell(look, column, masked->name, "which is masked");
+			tell(look->source, column->name, masked->name, "which is masked");
 	}
 }
 

@@ -162,6 +162,18 @@ typedef struct KeptTold
 
 typedef struct TellsLook TellsLook;
 
+/* Stands for a value as it is stored. */
+extern uint32 tells_number(Oid type, Datum value, bool isnull);
+
+/*
+ * A kept column of this source, as messages call it, and a quasi-identifier, in rows of a sample; true: it was told.
+ * hidden: rows that do not show the quasi-identifier, NULL: nobody knows which, only how many.
+ * Raises as tells_end does.
+ */
+extern bool tells_compare(const Source *source, const SourceColumn *column, const char *name,
+						  const Attribute *kept, const char *qi, const Attribute *of, const bool *hidden,
+						  int64 nhidden);
+
 /*
  * NULL: no kept column needs to be looked at.  types: those of the rows that will be noted, or NULL:
  * their values are known where their class shows them.
