@@ -62,6 +62,42 @@ SELECT count(*) FROM (SELECT a.age, a.zip, count(*) FROM (SELECT DISTINCT age, z
 SELECT regexp_replace(obj_description('agreeing'::regclass), '; run .*', '') AS comment;
 SELECT s ->> 'says' AS says FROM (SELECT jsonb_array_elements(kanon_report_data(max(run), read_target => true) -> 'statements') AS s FROM kanon_usefulness) AS x WHERE s ->> 'about' = 'promise';
 SELECT kanon_report_data(max(run)) ->> 'check' AS "check" FROM kanon_usefulness;
+-- NULL of the source is a value, as 'none' is in a view; the mark tells it from a blank cell
+SELECT sum(suppressed_cells) AS cells FROM kanon_pattern_guided('people', 'valued', '{age,zip,sex,job}', 4, known_columns => 2, missing => 'value', mark => true);
+SELECT job IS NULL AS "null", substr(kanon_pattern, 4, 1) AS mark, count(*) > 0 AS rows FROM valued GROUP BY 1, 2 ORDER BY 1, 2;
+CREATE VIEW told AS SELECT age, zip, sex, coalesce(job, 'none') AS job FROM people;
+SELECT sum(suppressed_cells) AS cells FROM kanon_pattern_guided('told', 'told_out', '{age,zip,sex,job}', 4, known_columns => 2);
+CREATE VIEW valued_told AS SELECT age, zip, sex, CASE WHEN kanon_pattern NOT LIKE '___*' THEN coalesce(job, 'none') END AS job FROM valued;
+SELECT (SELECT array_agg(v::text ORDER BY v::text) FROM valued_told AS v) = (SELECT array_agg(t::text ORDER BY t::text) FROM told_out AS t) AS same;
+SELECT * FROM shown('valued_told', '{age,zip,sex,job}', 2);
+SELECT rows_below_k FROM kanon_check('valued', '{age,zip,sex,job}', 2, 4, missing => 'marked');
+SELECT s ->> 'says' AS says FROM (SELECT jsonb_array_elements(kanon_report_data(max(run), read_target => true) -> 'statements') AS s FROM kanon_usefulness WHERE target LIKE '%.valued') AS x WHERE s ->> 'about' = 'promise';
+SELECT kanon_report_data(max(run)) ->> 'check' AS "check" FROM kanon_usefulness WHERE target LIKE '%.valued';
+-- where the marks say that no NULL is blank, and that all are
+CREATE VIEW all_values AS SELECT age, zip, sex, job, '----' AS kanon_pattern FROM people;
+CREATE VIEW all_blank AS SELECT age, zip, sex, job, CASE WHEN job IS NULL THEN '---*' ELSE '----' END AS kanon_pattern FROM people;
+SELECT v.relation, (SELECT max(rows_below_k) FROM kanon_check(v.relation, '{age,zip,sex,job}', 2, 4, missing => 'marked')) = (SELECT max(rows_below_k) FROM kanon_check('people', '{age,zip,sex,job}', 2, 4, missing => v.missing)) AS same
+FROM (VALUES ('all_values'::regclass, 'value'), ('all_blank', 'aside')) AS v (relation, missing);
+-- with levels, rules and persons
+SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('people', 'valued_too', '{age,zip,sex,job}', 4, 'improve', known_columns => 2, missing => 'value', mark => true, hierarchies => '{"age": {"interval": [5, 10]}}', replace => true);
+SELECT job IS NULL AS "null", substr(kanon_pattern, 4, 1) AS mark, count(*) > 0 AS rows FROM valued_too GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT rows_below_k FROM kanon_check('valued_too', '{age,zip,sex,job}', 2, 4, missing => 'marked');
+SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('people', 'valued_too', '{age,zip,sex,job}', 4, known_columns => 2, missing => 'value', mark => true, rules => kanon_rules(never => '{sex}'), replace => true);
+SELECT rows_below_k FROM kanon_check('valued_too', '{age,zip,sex,job}', 2, 4, missing => 'marked');
+CREATE TABLE twice AS SELECT p.*, p.nr AS person FROM people p, generate_series(1, 2);
+SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('twice', 'valued_too', '{age,zip,sex,job}', 4, known_columns => 2, missing => 'value', mark => true, privacy => ARRAY[kanon_subject('person')], keep => '{person}', allow_identifying => '{person}', replace => true);
+SELECT rows_below_k FROM kanon_check('valued_too', '{age,zip,sex,job}', 2, 4, missing => 'marked', subject => 'person');
+-- and night after night
+CREATE TABLE valued_nightly AS SELECT * FROM people;
+SELECT kanon_create_publication('valued_nights', 'valued_nightly', '{age,zip,job}', 4, options => '{"known_columns": 2, "missing": "value", "mark": true, "keep": ["nr"], "allow_identifying": ["nr"]}');
+CREATE TABLE valued_before AS SELECT * FROM valued_nights;
+DELETE FROM valued_nightly WHERE nr % 9 = 1;
+UPDATE valued_nightly SET job = NULL WHERE nr % 17 = 2;
+SELECT status FROM kanon_refresh('valued_nights');
+SELECT rows_below_k FROM kanon_check('valued_nights', '{age,zip,job}', 2, 4, missing => 'marked');
+SELECT count(*) AS again FROM valued_nights n JOIN valued_before b USING (nr) WHERE nr % 17 <> 2 AND translate(n.kanon_pattern, '-*', '01')::bit(3) & translate(b.kanon_pattern, '-*', '01')::bit(3) <> translate(b.kanon_pattern, '-*', '01')::bit(3);
+SELECT kanon_drop_publication('valued_nights');
+SELECT k, suppressed_cells FROM kanon_frontier('people', '{age,zip,sex,job}', '{4}', options => '{"known_columns": 2, "missing": "value"}');
 -- what may be blank: rules, and patterns in a list; a row whose pattern is none of them is blank in all
 CREATE FUNCTION patterns(relation regclass) RETURNS TABLE (pattern text, n bigint) LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY EXECUTE format('SELECT kanon_pattern, count(*) FROM %s GROUP BY 1 ORDER BY 1', relation); END $$;
 SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('people', 'ruled', '{age,zip,sex,job}', 4, known_columns => 2, rules => kanon_rules(never => '{sex}', together => '{"age,zip"}'), mark => true);
@@ -213,6 +249,11 @@ SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"kn
 SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2, "missing": "any"}');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, missing => 'any', method => 'ilp');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, missing => 'value');
+SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2, "missing": "value"}');
+SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, model => 'full_domain', options => '{"known_columns": 2, "missing": "value"}');
+SELECT kanon_check('people', '{age,zip}', 2, missing => 'marked');
+SELECT kanon_check('all_blank', '{age,zip}', 2, missing => 'marked');
+SELECT kanon_check('all_blank', '{age,zip,sex,job}', 2, missing => 'some');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, missing => 'some');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, missing => 'any');
 SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2}', key => 'nr', protect_successive => true);

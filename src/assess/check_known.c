@@ -4,6 +4,7 @@
 #include "compat.h"
 #include "host/lines.h"
 #include "rows/row_types.h"
+#include "rows/target.h"
 #include "run/request.h"
 #include "run/run.h"
 
@@ -68,14 +69,21 @@ put_sizes(Lines *lines, const Below *below, const RowTypes *types, int most)
 	}
 }
 
+/* A column that is read beside the quasi-identifiers. */
+static SourceColumn *
+find_beside(const Source *source, Datum name, const char *argument, const char *what)
+{
+	ArrayType *names = construct_array(&name, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
+	int n;
+
+	return source_columns(source, names, argument, what, &n);
+}
+
 /* The subject says whose a row is: persons count. */
 static void
 open_subject(FunctionCallInfo fcinfo, Source *source, KanonMissing missing)
 {
-	Datum name = PG_GETARG_DATUM(ARG_SUBJECT);
-	ArrayType *names = construct_array(&name, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
-	int n;
-	SourceColumn *subject = source_columns(source, names, "subject", "the subject", &n);
+	SourceColumn *subject = find_beside(source, PG_GETARG_DATUM(ARG_SUBJECT), "subject", "the subject");
 
 	if (missing == KANON_MISSING_ANY)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -83,6 +91,49 @@ open_subject(FunctionCallInfo fcinfo, Source *source, KanonMissing missing)
 						errhint("Say missing => 'aside', or leave subject out.")));
 	source_check_groupable(subject, 1);
 	(void) source_group_by(source, subject);
+}
+
+static void
+open_marks(Source *source)
+{
+	SourceColumn *marks = find_beside(source, DirectFunctionCall1(namein, CStringGetDatum(KANON_MARK_COLUMN)),
+									  "missing", "'marked'");
+
+	if (marks->type != TEXTOID)
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("column \"%s\" is no mark of a release", KANON_MARK_COLUMN),
+						errhint("A release with mark => true has patterns in it, as text.")));
+	(void) source_group_by(source, marks);
+}
+
+/* The cells that the marks say are blank. */
+static const uint64 *const *
+read_marks(const Source *source, const RowTypes *types, Border *border)
+{
+	int marks = source->ngrouped - 1;
+	Size words = ((Size) types->ntypes + 63) / 64;
+	uint64 **blank = palloc(sizeof(uint64 *) * source->nqis);
+
+	for (int q = 0; q < source->nqis; q++)
+	{
+		blank[q] = border_palloc(border, sizeof(uint64) * Max(words, 1));
+		memset(blank[q], 0, sizeof(uint64) * words);
+		for (uint32 i = 0; i < types->ntypes; i++)
+		{
+			bool isnull;
+			Datum mark =
+				dictionary_value(source->qis[marks].dictionary, types->grouped[marks].code[i], &isnull);
+
+			if (isnull || VARSIZE_ANY_EXHDR(DatumGetPointer(mark)) != (Size) source->nqis)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("column \"%s\" has no symbol for each quasi-identifier", KANON_MARK_COLUMN),
+						 errhint("Name the quasi-identifiers of the release, in their order.")));
+			if (VARDATA_ANY(DatumGetPointer(mark))[q] == '*')
+				blank[q][i / 64] |= UINT64CONST(1) << i % 64;
+		}
+	}
+	return (const uint64 *const *) blank;
 }
 
 /*
@@ -99,7 +150,9 @@ kanon_check_known(PG_FUNCTION_ARGS)
 	Border *border;
 	Source *source;
 	RowTypes *types;
-	const char *missing = text_arg(fcinfo, ARG_MISSING, "missing", "It is 'value', 'any' or 'aside'.");
+	const char *missing =
+		text_arg(fcinfo, ARG_MISSING, "missing", "It is 'value', 'any', 'aside' or 'marked'.");
+	bool marked = strcmp(missing, "marked") == 0;
 	int64 k = k_arg(fcinfo, ARG_K, 2, "Combinations that fewer rows have are counted.");
 
 	refuse_null(fcinfo, ARG_RELATION, "relation", "Name a table or view.");
@@ -109,9 +162,11 @@ kanon_check_known(PG_FUNCTION_ARGS)
 	source =
 		source_open_columns(PG_GETARG_OID(ARG_RELATION), array_arg(fcinfo, ARG_QIS), "quasi_identifiers");
 	known = known_columns_parse(source, PG_ARGISNULL(ARG_KNOWN) ? -1 : Max(PG_GETARG_INT32(ARG_KNOWN), 0), k,
-								array_arg(fcinfo, ARG_COMBINATIONS), missing);
+								array_arg(fcinfo, ARG_COMBINATIONS), marked ? "value" : missing);
 	if (!PG_ARGISNULL(ARG_SUBJECT))
 		open_subject(fcinfo, source, known.missing);
+	if (marked)
+		open_marks(source);
 	source_snapshot(source);
 	types = rowtypes_read(source, border);
 	problem.env = &border->env;
@@ -119,7 +174,9 @@ kanon_check_known(PG_FUNCTION_ARGS)
 	problem.columns = types->columns;
 	problem.ntypes = types->ntypes;
 	problem.rows = types->rows;
-	if (source->ngrouped > source->nqis)
+	if (marked)
+		known.blank = read_marks(source, types, border);
+	if (!PG_ARGISNULL(ARG_SUBJECT))
 	{
 		known.person = types->grouped[source->nqis].code;
 		known.npersons = types->grouped[source->nqis].distinct;

@@ -30,6 +30,7 @@ typedef struct Count
 	const RowTypes *types;
 	const KanonKnown *known;
 	int ncolumns;
+	bool whole; /* NULL is a value, whether a cell is blank or not */
 	Border *border;
 	Numbered *numbered; /* [most + 1] by columns of the set */
 	Slot *slot;
@@ -149,8 +150,7 @@ static void
 count_set(Count *count, const Numbered *from, Numbered *to, int c, int64 k)
 {
 	const KanonColumn *column = &count->types->grouped[c];
-	bool is_value = count->known->missing == KANON_MISSING_VALUE;
-	uint32 null = column->has_null && !is_value ? column->distinct - 1 : BLANK;
+	uint32 null = column->has_null && !count->whole ? column->distinct - 1 : BLANK;
 
 	CHECK_FOR_INTERRUPTS();
 	to->n = 0;
@@ -188,6 +188,16 @@ count_larger(Count *count, KanonPattern columns, int ncolumns, int first)
 	}
 }
 
+/*
+ * NULL is a value, and blank cells are none: the mark beside tells them apart.  (A full-domain release has no blank
+ * cells but in rows that are blank.)
+ */
+static bool
+tells_blank(const KanonProblem *problem)
+{
+	return problem->known->missing == KANON_MISSING_VALUE && problem->full_domain == NULL;
+}
+
 static void
 count_all(const RowTypes *types, const uint32 *person, int nqis, const KanonProblem *problem, Border *border)
 {
@@ -196,6 +206,7 @@ count_all(const RowTypes *types, const uint32 *person, int nqis, const KanonProb
 	Count count = {
 		.types = types, .known = problem->known, .ncolumns = nqis, .border = border, .person = person};
 
+	count.whole = problem->known->missing == KANON_MISSING_VALUE && !tells_blank(problem);
 	count.mask = 15;
 	while (count.mask / 2 < types->ntypes)
 		count.mask = count.mask * 2 + 1;
@@ -218,12 +229,45 @@ count_all(const RowTypes *types, const uint32 *person, int nqis, const KanonProb
 	border_pfree(border, count.slot);
 }
 
+/* The columns with one code more, of cells that the mark says are blank. */
+static KanonColumn *
+columns_by_mark(const RowTypes *types, int nqis, Border *border)
+{
+	KanonColumn *columns = palloc0(sizeof(KanonColumn) * nqis);
+
+	if (types->source->nqis != nqis + 1)
+		elog(ERROR, "the target has no mark");
+	for (int q = 0; q < nqis; q++)
+	{
+		const KanonColumn *from = &types->grouped[q];
+		uint32 *code = border_palloc(border, sizeof(uint32) * Max(types->ntypes, 1));
+
+		columns[q] = (KanonColumn){.code = code, .distinct = from->distinct + 1, .has_null = true};
+		for (uint32 i = 0; i < types->ntypes; i++)
+		{
+			bool isnull, null = from->has_null && from->code[i] == from->distinct - 1;
+			text *mark = DatumGetTextPP(
+				dictionary_value(types->source->qis[nqis].dictionary, types->grouped[nqis].code[i], &isnull));
+
+			code[i] = null && VARDATA_ANY(mark)[q] == '*' ? from->distinct : from->code[i];
+		}
+	}
+	return columns;
+}
+
 void
 verify_known(const RowTypes *types, const Source *source, const KanonProblem *problem, Border *border)
 {
+	RowTypes marked = *types;
+
 	/* the target does not show whose a row is: persons.c has noted that */
-	if (problem->known->person == NULL)
-		count_all(types, NULL, source->nqis, problem, border);
+	if (problem->known->person != NULL)
+		return;
+	if (tells_blank(problem))
+		marked.grouped = columns_by_mark(types, source->nqis, border);
+	count_all(&marked, NULL, source->nqis, problem, border);
+	for (int q = 0; q < source->nqis && tells_blank(problem); q++)
+		border_pfree(border, (void *) marked.grouped[q].code);
 }
 
 /* ---- persons ---- */
@@ -256,7 +300,8 @@ shown_column(const KanonProblem *problem, const KanonRelease *release, int qi, c
 		code[i] = column.distinct;
 		for (int c = first; c < end && code[i] == column.distinct; c++)
 		{
-			bool null = problem->columns[c].has_null && cells[c].code == problem->columns[c].distinct - 1;
+			bool null = !tells_blank(problem) && problem->columns[c].has_null &&
+						cells[c].code == problem->columns[c].distinct - 1;
 
 			if (cells[c].show == KANON_SHOW_VALUE && null)
 				break;

@@ -15,10 +15,13 @@ missing_parse(const char *missing)
 	for (int i = 0; i < lengthof(words); i++)
 		if (strcmp(missing, words[i]) == 0)
 			return (KanonMissing) i;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown missing \"%s\"", missing),
-			 errhint("It is 'value' (NULL is a value like others), 'any' (NULL agrees with every value) or "
-					 "'aside' (NULL agrees with nothing, as a blank cell).")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown missing \"%s\"", missing),
+		 errhint(
+			 "It is 'value' (NULL is a value like others), 'any' (NULL agrees with every value) or "
+			 "'aside' (NULL agrees with nothing, as a blank cell); kanon_check takes 'marked', too (a value, unless "
+			 "kanon_pattern says that it is blank).")));
 	return KANON_MISSING_VALUE;
 }
 
@@ -197,7 +200,9 @@ known_set(Run *run)
 	known = palloc(sizeof(KanonKnown));
 	*known = known_columns_parse(run->source, request->guided.known_columns, request->k,
 								 request->guided.combinations, missing);
-	if (known->missing != KANON_MISSING_ASIDE && request->series.stable)
+	if (request->series.stable &&
+		(known->missing == KANON_MISSING_ANY ||
+		 (known->missing == KANON_MISSING_VALUE && request->model->family == KANON_FULL_DOMAIN)))
 		known_refuse(psprintf("missing => '%s' in a publication", missing),
 					 "No release stays near the one before so.",
 					 "Leave missing out, or say stable => false.");

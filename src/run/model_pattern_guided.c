@@ -94,9 +94,11 @@ choose_for_known(Request *request)
 		known_refuse(psprintf("missing => 'any' and method '%s'", request->method),
 					 "A row's blank cells spare other rows theirs, which it does not count.",
 					 "Take 'greedy' or 'improve'.");
-	if (request->guided.missing != NULL && strcmp(request->guided.missing, "value") == 0)
-		known_refuse("missing => 'value'", "A blank cell would be a value, which k rows would have to lose.",
-					 "Take 'aside', and count with kanon_check(…, missing => 'value') who is left over.");
+	if (request->guided.missing != NULL && strcmp(request->guided.missing, "value") == 0 &&
+		!request->columns.mark && (request->target != NULL || request->published))
+		known_refuse("missing => 'value' without mark",
+					 "No reader could tell a blank cell from NULL of the source.",
+					 "Say mark => true, or replace NULL by a value in a view of the source.");
 	if (request->privacy != NULL && method->proof == KANON_PROOF_OPTIMUM)
 		known_refuse(psprintf("kanon_subject and method '%s'", request->method),
 					 "It proves the least for rows.", "Take 'greedy' or 'improve'.");

@@ -12,8 +12,8 @@
 
 /*
  * Blanks cells until no combination that problem->known asks for is rare: greedily, then gives back what need not be
- * blank.  There are no levels, privacy rules and other limits; the mask may be any.  NULL of the
- * source counts as a blank cell (known->missing is KANON_MISSING_ASIDE, and known->blank NULL).  time_limit ends
+ * blank.  There are no privacy rules and other limits; the mask may be any.  NULL of the source counts as a
+ * blank cell, or (KANON_MISSING_VALUE) as a value that is blanked as others are; known->blank is NULL.  time_limit ends
  * the giving back alone.
  */
 extern KanonStatus kanon_solve_known_greedy(const KanonProblem *problem, KanonRelease *release,
@@ -67,7 +67,7 @@ typedef struct KanonShownCells
 	uint32_t nobody; /* a person who is not counted; UINT32_MAX: all are */
 } KanonShownCells;
 
-/* Cells without a value are blank, no other. */
+/* Cells without a value are blank, no other; where NULL is a value, none. */
 extern KanonStatus kanon_cells_open(KanonShownCells *cells);
 
 extern void kanon_cells_blank(KanonShownCells *cells, uint32_t type, int column);
@@ -80,14 +80,21 @@ kanon_cells_is_blank(const KanonShownCells *cells, uint32_t type, int column)
 	return (cells->blank[column][type / 64] >> type % 64 & 1) != 0;
 }
 
+/* Is NULL of the source no value there? */
+static inline bool
+kanon_known_no_value(const KanonProblem *problem, uint32_t type, int column)
+{
+	const KanonColumn *source = &problem->columns[column];
+
+	return problem->known->missing != KANON_MISSING_VALUE && source->has_null &&
+		   source->code[type] == source->distinct - 1;
+}
+
 /* Has it a value that is not shown? */
 static inline bool
 kanon_cells_hides(const KanonShownCells *cells, uint32_t type, int column)
 {
-	const KanonColumn *source = &cells->problem->columns[column];
-
-	return kanon_cells_is_blank(cells, type, column) &&
-		   !(source->has_null && source->code[type] == source->distinct - 1);
+	return kanon_cells_is_blank(cells, type, column) && !kanon_known_no_value(cells->problem, type, column);
 }
 
 /*

@@ -27,6 +27,7 @@ typedef struct KnownLevels
 	uint32_t *code[KANON_MAX_QIS]; /* [ntypes] */
 	uint64_t *kept[KANON_MAX_QIS]; /* bits of cells that stay */
 	KanonProblem shown;            /* the table as it is shown, with what is added */
+	KanonKnown known;              /* of that: blank cells are cells without a value */
 	bool any;                      /* cells are added */
 } KnownLevels;
 
@@ -40,6 +41,14 @@ static bool
 is_null(const KanonColumn *column, uint32_t type)
 {
 	return column->has_null && column->code[type] == column->distinct - 1;
+}
+
+/* Has the cell nothing to show at that level?  NULL has, where it is a value. */
+static bool
+has_none(const KnownLevels *levels, int q, int level, uint32_t type)
+{
+	return kanon_known_no_value(levels->problem, type, levels->first[q]) ||
+		   (level > 0 && is_null(&levels->problem->columns[levels->first[q] + level], type));
 }
 
 /* The column as it is shown, with blank cells at that level added for the rows that were there before, or for the others. */
@@ -67,15 +76,13 @@ fill_column(KnownLevels *levels, int q, int add, bool old)
 		size_t cell = (size_t) q * ntypes + i;
 		int at = levels->level[cell];
 		bool adds = at == most && add < most && (levels->before == NULL || old == (levels->before[i] > 0)) &&
-					(levels->floor == NULL || levels->floor[cell] <= add) && !is_null(&column[add], i) &&
-					!is_null(&column[0], i);
+					(levels->floor == NULL || levels->floor[cell] <= add) && !has_none(levels, q, add, i);
 
 		if (at < most && !adds)
 			levels->kept[q][i / 64] |= UINT64_C(1) << i % 64;
 		at = adds ? add : at;
 		levels->any = levels->any || adds;
-		levels->code[q][i] =
-			at < most && !is_null(&column[0], i) ? start[at] + column[at].code[i] : start[most];
+		levels->code[q][i] = at < most ? start[at] + column[at].code[i] : start[most];
 	}
 }
 
@@ -165,6 +172,9 @@ open_levels(KnownLevels *levels)
 	levels->shown = *problem;
 	levels->shown.ncolumns = levels->nqis;
 	levels->shown.columns = levels->columns;
+	levels->known = *problem->known;
+	levels->known.missing = KANON_MISSING_ASIDE;
+	levels->shown.known = &levels->known;
 	levels->level = kanon_take(&levels->scratch, (size_t) levels->nqis * problem->ntypes, sizeof(uint8_t));
 	for (int q = 0; q < levels->nqis && !levels->scratch.failed; q++)
 	{
@@ -187,8 +197,8 @@ make_release(KnownLevels *levels, KanonRelease *release, KanonReport *report)
 	{
 		for (int q = 0; q < levels->nqis; q++)
 		{
-			const KanonColumn *value = &problem->columns[levels->first[q]];
-			int level = is_null(value, i) ? 0 : levels->level[(size_t) q * problem->ntypes + i];
+			bool none = kanon_known_no_value(problem, i, levels->first[q]);
+			int level = none ? 0 : levels->level[(size_t) q * problem->ntypes + i];
 
 			for (int c = levels->first[q]; c < levels->first[q] + level; c++)
 				kanon_add(&release->classes[i].pattern, c);

@@ -61,7 +61,8 @@ kanon_cells_open(KanonShownCells *cells)
 	{
 		cells->blank[c] = kanon_take0(cells->scratch, cells->words, sizeof(uint64_t));
 		status = cells->blank[c] == NULL ? KANON_NO_MEMORY : list_values(cells, c);
-		if (status == KANON_OK && problem->columns[c].has_null)
+		if (status == KANON_OK && problem->columns[c].has_null &&
+			problem->known->missing != KANON_MISSING_VALUE)
 		{
 			const KanonValueShown *null = &cells->value[c][problem->columns[c].distinct - 1];
 

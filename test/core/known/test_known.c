@@ -59,10 +59,11 @@ case_init(Case *self, uint64_t *random, size_t most_rows, int most_columns, bool
 		if (weights)
 			self->columns[c].weight = random_below(random, 4);
 	}
-	self->known = (KanonKnown){.most = 1 + (int) random_below(random, 3),
-							   .k = self->problem->k,
-							   .sets = self->sets,
-							   .missing = KANON_MISSING_ASIDE};
+	self->known =
+		(KanonKnown){.most = 1 + (int) random_below(random, 3),
+					 .k = self->problem->k,
+					 .sets = self->sets,
+					 .missing = random_below(random, 3) == 0 ? KANON_MISSING_VALUE : KANON_MISSING_ASIDE};
 	self->known.nsets = (int) random_below(random, MOST_SETS + 1);
 	for (int s = 0; s < self->known.nsets; s++)
 		self->sets[s] =
@@ -94,10 +95,12 @@ case_free(Case *self, KanonRelease *release)
 	problem_free(self->problem);
 }
 
+/* Has the cell no value?  NULL may be one. */
 static bool
 is_null(const Case *self, uint32_t type, int c)
 {
-	return self->columns[c].has_null && self->columns[c].code[type] == self->columns[c].distinct - 1;
+	return self->known.missing != KANON_MISSING_VALUE && self->columns[c].has_null &&
+		   self->columns[c].code[type] == self->columns[c].distinct - 1;
 }
 
 /* What is shown of each row type, which has one flow; cells show the source's values. */

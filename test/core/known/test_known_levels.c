@@ -68,11 +68,12 @@ case_init(Case *self, uint64_t *random, bool persons)
 			for (int c = self->first[q]; c < self->first[q + 1] && all; c++)
 				self->columns[c].has_null = true;
 		}
-	self->known = (KanonKnown){.most = 1 + (int) random_below(random, 3),
-							   .k = self->with.k,
-							   .sets = &self->set,
-							   .nsets = (int) random_below(random, 2),
-							   .missing = KANON_MISSING_ASIDE};
+	self->known =
+		(KanonKnown){.most = 1 + (int) random_below(random, 3),
+					 .k = self->with.k,
+					 .sets = &self->set,
+					 .nsets = (int) random_below(random, 2),
+					 .missing = random_below(random, 3) == 0 ? KANON_MISSING_VALUE : KANON_MISSING_ASIDE};
 	self->set = (KanonKnownSet){random_columns(random, self->nqis), 2 + (int64_t) random_below(random, 4)};
 	self->with.known = &self->known;
 	self->counts_persons = persons;
@@ -99,6 +100,13 @@ is_null(const Case *self, int c, uint32_t type)
 	return self->columns[c].has_null && self->columns[c].code[type] == self->columns[c].distinct - 1;
 }
 
+/* Is NULL a value? */
+static bool
+is_value(const Case *self)
+{
+	return self->known.missing == KANON_MISSING_VALUE;
+}
+
 /* A class shows each row type's own values, at one level. */
 static void
 read_release(Case *self, const KanonRelease *release)
@@ -123,7 +131,9 @@ read_release(Case *self, const KanonRelease *release)
 				if (cell.show == KANON_SHOW_NOTHING)
 					continue;
 				assert_int_equal(cell.code, self->columns[c].code[flow->type]);
-				shown = is_null(self, c, flow->type) ? -1 : (int64_t) (c - self->first[q]) << 32 | cell.code;
+				shown = !is_value(self) && is_null(self, c, flow->type)
+							? -1
+							: (int64_t) (c - self->first[q]) << 32 | cell.code;
 			}
 			self->shown[flow->type][q] = shown;
 			any = any || shown >= 0;
@@ -286,6 +296,7 @@ test_nodes(void **state)
 		int64_t all = 0, limit;
 
 		case_init(&self, &random, i % 3 == 0);
+		self.known.missing = KANON_MISSING_ASIDE; /* of nodes NULL as a value is more */
 		for (uint32_t t = 0; t < self.with.ntypes; t++)
 			all += self.with.rows[t];
 		limit = (int64_t) floor(options.suppression_limit * (double) all + 1e-9);
@@ -387,6 +398,7 @@ test_near(void **state)
 
 		case_init(&self, &random, i % 3 == 0);
 		before_init(&before, &self, &random, node);
+		self.known.missing = node ? KANON_MISSING_ASIDE : self.known.missing;
 		options.previous = &before.previous;
 		self.with.full_domain = &options;
 		assert_int_equal(node ? kanon_solve_full_domain(&self.with, &outcome, &release, &report)

@@ -123,6 +123,11 @@ SELECT sound($$ kanon_pattern_guided('known_pairs', 'o', '{x,y}', 2, replace => 
 SELECT broken('known_forgotten', $$ kanon_pattern_guided('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2, hierarchies => '{"y": "pair_levels"}') $$);
 SELECT sound($$ kanon_full_domain('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2, suppression_limit => 0.5, hierarchies => '{"y": "pair_levels"}') $$);
 SELECT broken('known_forgotten', $$ kanon_full_domain('known_pairs', 'o', '{x,y}', 2, replace => true, known_columns => 2, suppression_limit => 0.5, hierarchies => '{"y": "pair_levels"}') $$);
+-- NULL of the source is such a value, too: once the first row has lost its own, the second alone has NULL with p
+CREATE TABLE known_nulls (x int, y text, z text);
+INSERT INTO known_nulls VALUES (NULL, 'a', 'p'), (NULL, 'b', 'p'), (NULL, 'b', 'q'), (NULL, 'b', 'q'), (1, 'a', 'p'), (1, 'a', 'p'), (1, 'b', 'p'), (1, 'b', 'p');
+SELECT sound($$ kanon_pattern_guided('known_nulls', 'o', '{x,y,z}', 2, replace => true, known_columns => 2, missing => 'value', mark => true, weights => '{1,2,2}') $$);
+SELECT broken('known_forgotten', $$ kanon_pattern_guided('known_nulls', 'o', '{x,y,z}', 2, replace => true, known_columns => 2, missing => 'value', mark => true, weights => '{1,2,2}') $$);
 -- and counted in persons as the rows are written
 CREATE TABLE known_visits AS SELECT x, y, who FROM known_pairs, (VALUES (1), (2)) v (who);
 SELECT sound($$ kanon_pattern_guided('known_visits', 'o', '{x,y}', 2, replace => true, known_columns => 2, privacy => ARRAY[kanon_subject('who')]) $$);
