@@ -520,12 +520,6 @@ extern int kanon_count_qis(const KanonProblem *problem);
 extern int kanon_first_column(const KanonProblem *problem, int qi);
 
 /*
- * True if the mask allows the pattern.  Reads the whole list of a listed mask:
- * for more than a few questions open an index.
- */
-extern bool kanon_mask_allows(const KanonProblem *problem, KanonPattern pattern);
-
-/*
  * A mask made ready for look-ups.  The problem must outlive it and stay as it is.
  * kanon_mask_close takes NULL, too.
  */
@@ -534,7 +528,7 @@ typedef struct KanonMaskIndex KanonMaskIndex;
 extern KanonStatus kanon_mask_open(const KanonProblem *problem, KanonMaskIndex **index);
 extern void kanon_mask_close(KanonMaskIndex *index);
 
-/* As kanon_mask_allows, in O(log of the list). */
+/* True if the mask allows the pattern; in O(log of the list). */
 extern bool kanon_mask_contains(const KanonMaskIndex *index, KanonPattern pattern);
 
 /*

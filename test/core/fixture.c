@@ -662,6 +662,19 @@ cases_or(int number, int all)
 }
 
 bool
+fixture_allows(const KanonProblem *problem, KanonPattern pattern)
+{
+	KanonMaskIndex *index;
+	bool allows;
+
+	if (kanon_mask_open(problem, &index) != KANON_OK)
+		abort();
+	allows = kanon_mask_contains(index, pattern);
+	kanon_mask_close(index);
+	return allows;
+}
+
+bool
 real_tables(void)
 {
 	return cases(100) > 15;

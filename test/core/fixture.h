@@ -106,6 +106,9 @@ extern int cases_or(int number, int all);
 /* Are real tables wanted, and all that takes as long?  Under the sanitizers they take minutes, and so small a share leaves them out. */
 extern bool real_tables(void);
 
+/* True if the problem's mask allows the pattern. */
+extern bool fixture_allows(const KanonProblem *problem, KanonPattern pattern);
+
 /* The number of the next allocation or poll to fail: each; with KANON_TEST_SHARE each of the first, then ever fewer. */
 extern uint64_t next_failure(uint64_t at);
 

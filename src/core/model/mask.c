@@ -154,31 +154,6 @@ rules_allow(const KanonMask *mask, KanonPattern last, const int64_t *weight, int
 	return true;
 }
 
-bool
-kanon_mask_allows(const KanonProblem *problem, KanonPattern pattern)
-{
-	const KanonMask *mask = &problem->mask;
-	KanonPattern all = kanon_pattern_all(problem->ncolumns);
-	KanonPattern last = kanon_last_levels(problem);
-	int64_t weight[KANON_MAX_COLUMNS];
-	int64_t max_level;
-
-	if (!kanon_within(pattern, all))
-		return false;
-	if (kanon_same(pattern, all))
-		return true;
-	if (mask->list != NULL)
-	{
-		if (kanon_levels_allow(last, pattern))
-			for (size_t i = 0; i < mask->nlist; i++)
-				if (kanon_same(mask->list[i], pattern))
-					return true;
-		return false;
-	}
-	set_weights(problem, weight, &max_level);
-	return rules_allow(mask, last, weight, max_level, pattern);
-}
-
 /* By pattern; places are ascending before, and the sort is stable. */
 static int
 compare_listed(const void *a, const void *b, void *arg)

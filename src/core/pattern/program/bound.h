@@ -194,13 +194,6 @@ extern KanonStatus kanon_flow_release(const KanonProblem *problem, const KanonIn
 extern KanonStatus kanon_pairs_release(const KanonProblem *problem, const KanonInstances *instances,
 									   const int64_t *rows, bool suppressed, KanonRelease *release);
 
-/*
- * The best solution found next to a solution u[nf] of the linear relaxation; *cost
- * INFINITY: none.  Its instances (positions in the model) in *open, empty before.
- */
-extern KanonStatus ilp_round(const IlpModel *model, const double *u, double *cost, IlpList *open,
-							 KanonPace *pace);
-
 /* offer.c: a method's start (greedy) and end (the better release). */
 typedef struct IlpResult
 {

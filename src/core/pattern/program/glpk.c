@@ -74,32 +74,6 @@ take_solution(IlpRun *run, double cost)
 	run->target = fmin(run->target, ilp_cutoff(run->model, cost) - run->settings->gap * fabs(cost));
 }
 
-/*
- * GLPK's own heuristics do not know what the model is about.  Where every row needs a
- * class, or classes are limited in number, there may be no solution to round to.
- */
-static void
-round_solution(IlpRun *run)
-{
-	const IlpModel *model = run->model;
-	IlpList open = {0};
-	double cost;
-
-	if (!run->settings->free_fallback || run->settings->group != NULL)
-		return;
-	for (uint32_t f = 0; f < model->nf; f++)
-		run->u[f] = lp_value(&run->lp, run->u_col[f]);
-	run->status = ilp_round(model, run->u, &cost, &open, run->pace);
-	if (run->status == KANON_OK && cost <= run->target + ILP_EPS)
-	{
-		memset(run->best, 0, model->nf * sizeof(*run->best));
-		for (size_t j = 0; j < open.n; j++)
-			run->best[open.v[j]] = true;
-		take_solution(run, model->integral ? rint(cost) : cost);
-	}
-	kanon_free(model->env, open.v);
-}
-
 static void
 on_tree(IlpRun *run, LpEvent event)
 {
@@ -137,11 +111,7 @@ on_tree(IlpRun *run, LpEvent event)
 		ilp_glpk_tighten(run, lp_cost(&run->lp));
 	}
 	if (event == LP_ROUND)
-	{
-		if (run->status == KANON_OK)
-			round_solution(run);
 		feign(run);
-	}
 	if (event == LP_SOLUTION && fabs(lp_whole_value(&run->lp, run->nz)) < 1e-9)
 	{
 		double cost = lp_whole_cost(&run->lp);
@@ -201,9 +171,6 @@ solve_root(IlpRun *run)
 			return KANON_OK;
 		}
 		run->outcome->bound = lp_cost(&run->lp);
-		round_solution(run);
-		if (run->status != KANON_OK)
-			return run->status;
 		if (ilp_round_up(run->model, run->outcome->bound) > run->target)
 		{
 			run->outcome->complete = true;

@@ -769,7 +769,7 @@ brute_clustering(const KanonProblem *problem)
 						fine = false;
 			}
 			fine = fine && (rows == 0 || rows >= problem->k);
-			fine = fine && (rows == 0 || kanon_mask_allows(problem, mask->list[j]));
+			fine = fine && (rows == 0 || fixture_allows(problem, mask->list[j]));
 			cost += (double) rows * kanon_pattern_cost(problem, mask->list[j]);
 		}
 		if (fine && cost < best)
@@ -1290,7 +1290,7 @@ all_allowed(const KanonProblem *problem, size_t *n)
 
 	*n = 0;
 	for (uint64_t bits = 0; bits < all; bits++)
-		if (kanon_mask_allows(problem, KANON_BITS(bits)))
+		if (fixture_allows(problem, KANON_BITS(bits)))
 			allowed[(*n)++] = (Allowed){kanon_pattern_cost(problem, KANON_BITS(bits)), KANON_BITS(bits)};
 	qsort(allowed, *n, sizeof(*allowed), compare_allowed);
 	return allowed;
@@ -1385,7 +1385,7 @@ used_once(const KanonProblem *problem, const KanonRelease *release)
 	for (uint32_t f = 0; f < release->nclasses; f++)
 	{
 		assert_true(release->classes[f].rows >= problem->k);
-		assert_true(kanon_mask_allows(problem, release->classes[f].pattern));
+		assert_true(fixture_allows(problem, release->classes[f].pattern));
 		for (uint32_t g = 0; g < f; g++)
 			assert_true(!kanon_same(release->classes[f].pattern, release->classes[g].pattern));
 	}
