@@ -41,12 +41,8 @@
  */
 #define SEARCH_SHARE 0.2
 
-/* Work that cuts may take, by that of the search; its steps are slower. */
-#define CUTS_SHARE 2
-
 /* The share of the remaining time for the bound; the search has the rest. */
 #define BOUND_TIME 0.4
-#define CUTS_TIME 0.3
 
 /*
  * Above ILP_ONE_SEARCH_ROWS one search needs all the time that the first bound leaves: how far below
@@ -209,22 +205,11 @@ search(Improve *v, const IlpList *in_use, int round, double effort)
 	double rows = row_units(v->model.n, v->model.m);
 	double spent = (double) kanon_worked(&v->pace);
 	double work = search_work(v, effort);
-	double parts = 0;
 	double per_class = in_use->n > 0 ? 2 : GREEDY_CLASSES;
 	double classes = in_use->n > 0 ? (double) in_use->n : (double) v->result.release.nclasses;
 	KanonStatus status;
 
-	/*
-	 * Parts that GLPK solves hold few classes where k is large, and gain less than
-	 * more annealing; of a large table they see too little.
-	 */
-	if (problem->k < 8 && rows < LARGE)
-	{
-		parts = (problem->k <= 3 ? 0.7 : 0.35) * work;
-		work *= problem->k <= 3 ? 0.55 : 0.85;
-	}
-	else
-		work *= problem->k < 50 ? 1.1 + 1 / (1 + rows / 1e4) : 2;
+	work *= problem->k < 8 && rows < LARGE ? 1.2 : problem->k < 50 ? 1.1 + 1 / (1 + rows / 1e4) : 2;
 	work = fmax(work, effort * SEARCH_SHARE * spent);
 	/*
 	 * The wider the gap, the less reduced costs say which instances matter: as many
@@ -244,9 +229,8 @@ search(Improve *v, const IlpList *in_use, int round, double effort)
 	{
 		for (uint32_t f = 0; f < part.nf; f++)
 			g[f] = v->prices.g[part.id[f]];
-		plan = (SearchPlan){problem->seed + (round < 2 ? 1 : 2), work, parts, v->bound, g};
-		status = round == 2 && rows < LARGE ? ilp_search_merged(&part, &plan, &cost, &open, &v->pace)
-											: ilp_search(&part, &plan, &cost, &open, &v->pace);
+		plan = (SearchPlan){problem->seed + (round < 2 ? 1 : 2), work, v->bound, g};
+		status = ilp_search(&part, &plan, &cost, &open, &v->pace);
 	}
 	kanon_free(env, g);
 	/* memory may have ended after something was found */
@@ -380,22 +364,6 @@ find_bound(Improve *v, double upper, double effort)
 	return status;
 }
 
-/* The same by cuts, which all effort goes into: the last long search profits, too. */
-static KanonStatus
-tighten(Improve *v)
-{
-	double deadline = v->pace.deadline;
-	KanonStatus status;
-
-	kanon_pace_share(&v->pace, deadline, CUTS_TIME);
-	status = ilp_tighten(&v->model, v->box.low == NULL ? NULL : &v->box, v->cost,
-						 (int64_t) (CUTS_SHARE * search_work(v, v->problem->effort)), &v->prices, &v->pace);
-	kanon_pace_share(&v->pace, deadline, 1);
-	if (status == KANON_OK)
-		v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
-	return status;
-}
-
 /* To whom it may concern: what is known now. */
 static void
 tell(Improve *v)
@@ -426,8 +394,6 @@ search_in_rounds(Improve *v, const IlpList *start)
 		/* (prices of a box are as good as they get in it) */
 		if (v->box.low == NULL && round < 2 && goes_on(v, status))
 			status = find_bound(v, v->cost, usual);
-		if (round == 1 && goes_on(v, status))
-			status = tighten(v);
 		tell(v);
 		if (goes_on(v, status))
 			status = search(v, start, round, efforts[round]);

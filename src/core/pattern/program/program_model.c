@@ -381,53 +381,6 @@ ilp_model_part(const IlpModel *model, const uint32_t *types, uint32_t ntypes, Il
 	return KANON_OK;
 }
 
-/*
- * Some instances on some types only, both ascending, with other numbers of rows
- * n and fallbacks c; base 0, id = position in `model`.  `renumber` [m of the
- * whole] is scratch.
- */
-KanonStatus
-ilp_model_within(const IlpModel *model, const uint32_t *types, uint32_t ntypes, const int64_t *n,
-				 const double *c, const IlpList *instances, IlpModel *out, uint32_t *renumber)
-{
-	size_t pairs = 0;
-
-	memset(out, 0, sizeof(*out));
-	out->env = model->env;
-	out->k = model->k;
-	out->integral = model->integral;
-	out->least = model->least;
-	out->wide = model->wide;
-	memset(renumber, 0xff, model->m * sizeof(*renumber));
-	for (uint32_t j = 0; j < ntypes; j++)
-		renumber[types[j]] = j;
-	for (size_t j = 0; j < instances->n; j++)
-		for (size_t p = model->start[instances->v[j]]; p < model->start[instances->v[j] + 1]; p++)
-			pairs += renumber[model->type[p]] != UINT32_MAX;
-	if (!ilp_model_alloc(out, ntypes, (uint32_t) instances->n, pairs))
-	{
-		ilp_model_free(out);
-		return KANON_NO_MEMORY;
-	}
-	out->m = ntypes;
-	memcpy(out->n, n, ntypes * sizeof(*n));
-	memcpy(out->c, c, ntypes * sizeof(*c));
-	pairs = 0;
-	for (size_t j = 0; j < instances->n; j++)
-	{
-		uint32_t f = instances->v[j];
-
-		out->id[out->nf] = f;
-		out->w[out->nf] = model->w[f];
-		out->start[out->nf++] = pairs;
-		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
-			if (renumber[model->type[p]] != UINT32_MAX)
-				out->type[pairs++] = renumber[model->type[p]];
-	}
-	out->start[out->nf] = pairs;
-	return KANON_OK;
-}
-
 double
 ilp_model_floor(const IlpModel *model)
 {

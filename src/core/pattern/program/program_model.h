@@ -179,14 +179,6 @@ extern KanonStatus ilp_model_compact(IlpModel *model, const bool *dead, KanonPac
 extern KanonStatus ilp_model_part(const IlpModel *model, const uint32_t *types, uint32_t ntypes,
 								  IlpModel *out, uint32_t *renumber);
 
-/*
- * Some instances on some types only (both ascending), with other numbers of
- * rows and fallbacks; base 0, id = position in `model`.
- */
-extern KanonStatus ilp_model_within(const IlpModel *model, const uint32_t *types, uint32_t ntypes,
-									const int64_t *n, const double *c, const IlpList *instances,
-									IlpModel *out, uint32_t *renumber);
-
 /* Connected components: part[i] for each type, in order of their first type. */
 extern KanonStatus ilp_model_components(const IlpModel *model, uint32_t *part, uint32_t *nparts);
 

@@ -22,15 +22,8 @@
 #include "pattern/search/search.h"
 #include "pattern/program/bound.h"
 
-/* How often rows are assigned anew in a search. */
-#define REASSIGN 20
-
-/*
- * Looks at each unit between two crossings of the state with the best one.  The search of a large table passes
- * over most units that it looks at.
- */
-#define CROSS 1
-#define CROSS_LARGE 4
+/* Looks at each unit after which the best state is saved, where it is not saved when it is left. */
+#define SAVED 4
 
 /* Tries between two looks at how much of the work is done: most are moves, and a small search has few. */
 #define LOOK_TRIES 16
@@ -68,43 +61,6 @@ list_open(const Search *s, const uint32_t *in, IlpList *open)
 		if ((used[f] || search_resting(s, f) > 0) && !ilp_list_add(s->env, open, f))
 			status = KANON_NO_MEMORY;
 	kanon_free(s->env, used);
-	return status;
-}
-
-/*
- * Moves find pairs of rows to exchange but no chains: from time to time the
- * rows are assigned anew to the classes at hand.  (Where a unit has several
- * rows, or rows rest, the flow does not say which units go: left alone.)
- */
-static KanonStatus
-reassign(Search *s)
-{
-	const IlpModel *model = s->model;
-	IlpList open = {0};
-	KanonFlow *flows = NULL;
-	size_t nflows = 0;
-	double cost;
-	KanonStatus status;
-
-	search_where(s, s->loose);
-	status = list_open(s, s->loose, &open);
-	if (status == KANON_OK)
-		status = ilp_assign(model, &open, &cost, &flows, &nflows, s->pace);
-	if (status == KANON_OK && cost < s->cost - 1e-9)
-	{
-		/* units of a type are alike: hand them out in order */
-		for (uint32_t i = 0; i < model->m; i++)
-			s->place[i] = s->type[i].first;
-		for (size_t j = 0; j < nflows; j++)
-		{
-			uint32_t f = flows[j].class_ < open.n ? open.v[flows[j].class_] : NONE;
-
-			for (int64_t r = 0; r < flows[j].rows; r++)
-				search_put(s, (uint32_t) s->place[flows[j].type]++, f);
-		}
-	}
-	kanon_free(s->env, flows);
-	kanon_free(s->env, open.v);
 	return status;
 }
 
@@ -211,26 +167,12 @@ set_temperature(Search *s, Cooling *c, double share)
 	s->reach = s->temperature * REACH;
 }
 
-/* The best solution so far, in all components of the two at hand.  (That of a large table is not saved when it is left.) */
+/* The best solution so far.  (That of a large table is not saved when it is left.) */
 static void
 keep_best(Search *s, bool *dirty)
 {
-	double cost = s->best_cost;
-
 	if (*dirty || (s->large && s->cost < s->best_cost))
 		save_best(s);
-	else if (s->problem == NULL)
-		search_cross(s);
-	else
-	{
-		memcpy(s->rules.kept, s->best, s->n * sizeof(*s->rules.kept));
-		search_cross(s);
-		if (!search_rest_allowed(s, s->best))
-		{
-			memcpy(s->best, s->rules.kept, s->n * sizeof(*s->rules.kept));
-			s->best_cost = cost;
-		}
-	}
 	*dirty = false;
 }
 
@@ -240,12 +182,10 @@ search_anneal(Search *s, double work, double time_share, bool warm, double targe
 	Cooling cooling;
 	int64_t begin = kanon_worked(s->pace);
 	double clock = s->pace->deadline > 0 ? s->env->now(s->env->arg) : 0;
-	int64_t next = begin + (int64_t) (work / REASSIGN);
 	bool dirty = false; /* the state at hand is the best, and not saved */
 	bool quench = false;
 	int64_t since = 0;
-	int64_t between = (s->large ? CROSS_LARGE : CROSS) * (int64_t) s->n;
-	int64_t cross = s->looks + between;
+	int64_t save = s->looks + SAVED * (int64_t) s->n;
 
 	start_cooling(s, warm, &cooling);
 	for (int64_t done = 0; s->best_cost > target; done++, since++)
@@ -275,25 +215,16 @@ search_anneal(Search *s, double work, double time_share, bool warm, double targe
 			return KANON_CANCELLED;
 		if (s->pace->late)
 			break;
-		if (s->single && s->problem == NULL && !s->large && kanon_worked(s->pace) >= next)
-		{
-			KanonStatus status = reassign(s);
-
-			if (status != KANON_OK)
-				return status;
-			next = kanon_worked(s->pace) + (int64_t) (work / REASSIGN);
-			dirty |= s->cost < s->best_cost - 1e-9;
-		}
 		if (dirty && since > s->n / 500)
 		{
 			save_best(s);
 			dirty = false;
 			since = 0;
 		}
-		if (s->looks >= cross)
+		if (s->looks >= save)
 		{
 			keep_best(s, &dirty);
-			cross = s->looks + between;
+			save = s->looks + SAVED * (int64_t) s->n;
 		}
 		if (!search_try(s, &delta))
 			return KANON_NO_MEMORY;
@@ -346,7 +277,6 @@ ilp_search(const IlpModel *model, const SearchPlan *plan, double *best, IlpList 
 {
 	Search s = {
 		.model = model, .env = model->env, .scratch = {.env = model->env}, .pace = pace, .g = plan->g};
-	double work = plan->work, parts = plan->parts, target = plan->target;
 	KanonStatus status = KANON_NO_MEMORY;
 	bool lacking = false;
 
@@ -360,23 +290,8 @@ ilp_search(const IlpModel *model, const SearchPlan *plan, double *best, IlpList 
 	if (status == KANON_OK)
 	{
 		save_best(&s);
-		/* (neither parts nor flows know of rows that rest) */
-		if (s.rests)
-		{
-			work += parts;
-			parts = 0;
-		}
-		if (s.cost > target && s.n > 0)
-			status = search_anneal(&s, work, 0.95 * work / (work + parts), false, target);
-		if (status == KANON_OK && parts > 0 && s.single && s.best_cost > target)
-		{
-			restore_best(&s);
-			if (!pace->within)
-				pace->phase = "parts";
-			status = search_parts(&s, parts, target);
-			if (s.cost < s.best_cost)
-				save_best(&s);
-		}
+		if (s.cost > plan->target && s.n > 0)
+			status = search_anneal(&s, plan->work, 0.95, false, plan->target);
 		lacking = status == KANON_NO_MEMORY;
 	}
 	if (status == KANON_OK || lacking)

@@ -1,8 +1,7 @@
 /*
- * search.h: the state of ruin and recreate, shared by its eight files:
- * search_state.c (what is where), scan.c (who fits an instance), moves.c (a move), search_ruled.c (rules beyond k), anneal.c
- * (the annealing), cross.c (the better of two states, piece by piece), search_parts.c
- * (exactly solved neighbourhoods) and search_merged.c (what several searches have used).
+ * search.h: the state of ruin and recreate, shared by its files:
+ * search_state.c (what is where), scan.c (who fits an instance), moves.c (a move), search_ruled.c (rules beyond k) and
+ * anneal.c (the annealing).
  */
 #ifndef KANON_SEARCH_H
 #define KANON_SEARCH_H
@@ -69,7 +68,6 @@ typedef struct SearchRules
 	uint32_t seen_stamp;
 	uint32_t *met; /* [values] met_stamp: the same while a class is looked at */
 	uint32_t met_stamp;
-	uint32_t *kept; /* [n] the best solution, while another is tried */
 } SearchRules;
 
 typedef struct Search
@@ -116,7 +114,6 @@ typedef struct Search
 	size_t ntouched;
 	uint32_t *loose; /* [n] units at their fallback */
 	size_t nloose;
-	bool single;    /* every unit is one row */
 	uint32_t *best; /* [n] in, of the best solution saved */
 	double best_cost;
 	/* rules beyond k: the model's types are those of the problem; NULL: there are none */
@@ -220,14 +217,6 @@ extern bool search_dissolve(Search *s, uint32_t f);
 /* Takes a unit to f; its class, if that drops below k or breaks a rule, is dissolved. */
 extern bool search_take(Search *s, uint32_t u, uint32_t f);
 
-/* search_parts.c */
-
-/*
- * Solves parts of the state exactly, one after the other, while the rest
- * stands: that much work, or until the target is reached.
- */
-extern KanonStatus search_parts(Search *s, double work, double target);
-
 /* search_ruled.c */
 
 /* May the rows of an open class without one unit (NONE: all) be one? */
@@ -278,9 +267,6 @@ extern bool search_keeps_rules(Search *s);
 /* May what is at its fallback, by in[n], be published as the problem's residual says? */
 extern bool search_rest_allowed(Search *s, const uint32_t *in);
 
-/* cross.c: where the state at hand is better than the best one saved, that follows it. */
-extern void search_cross(Search *s);
-
 /* scan.c */
 
 /*
@@ -314,13 +300,12 @@ typedef struct SearchPlan
 {
 	uint64_t seed;
 	double work;     /* of ruin and recreate, in steps of kanon_stop */
-	double parts;    /* then so much on exactly solved parts */
 	double target;   /* ends early at a cost of at most this */
 	const double *g; /* reduced costs to go by, or NULL */
 } SearchPlan;
 
 /*
- * Ruin and recreate, then parts.  *best_open lists the instances (positions in
+ * Ruin and recreate.  *best_open lists the instances (positions in
  * the model, ascending) of the best solution, *best its cost with base.  The model must be transposed.
  * Where memory ends on the way that is said, and the best solution so far is there all the same; *best is INFINITY
  * where there is none.
@@ -329,17 +314,9 @@ extern KanonStatus ilp_search(const IlpModel *model, const SearchPlan *plan, dou
 							  KanonPace *pace);
 
 /*
- * search_merged.c: the same (with g), as several searches and one among the instances
- * that these have used.
- */
-extern KanonStatus ilp_search_merged(const IlpModel *model, const SearchPlan *plan, double *best,
-									 IlpList *best_open, KanonPace *pace);
-
-/*
  * search_ruled.c: the same under the problem's rules beyond k, from a release that keeps them, as
- * far as its classes are among the instances, whose reduced costs are the plan's; its seed is the problem's,
- * and parts are not solved.  *cost, in their units, and *release of what
- * was found, which is not finished; INFINITY and nothing: the rest may not be published.
+ * far as its classes are among the instances, whose reduced costs are the plan's; its seed is the problem's.
+ * *cost, in their units, and *release of what was found, which is not finished; INFINITY and nothing: the rest may not be published.
  */
 extern KanonStatus kanon_search_ruled(const KanonProblem *problem, const KanonInstances *instances,
 									  const KanonRelease *start, const SearchPlan *plan, double *cost,

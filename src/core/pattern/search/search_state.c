@@ -280,7 +280,6 @@ search_alloc(Search *s)
 		s->scale = kanon_max(s->scale, model->w[f]);
 	s->scale = model->integral ? 1 : s->scale / 8;
 	s->n = (uint32_t) n;
-	s->single = true;
 	s->unit = kanon_take(scratch, n, sizeof(*s->unit));
 	s->type = kanon_take0(scratch, (size_t) model->m + 1, sizeof(*s->type));
 	s->instance = kanon_take0(scratch, model->nf, sizeof(*s->instance));
@@ -306,7 +305,6 @@ search_alloc(Search *s)
 		{
 			s->unit[n].type = i;
 			s->unit[n].rows = left / units;
-			s->single &= s->unit[n].rows == 1;
 			left -= s->unit[n++].rows;
 		}
 	}

@@ -160,16 +160,13 @@ solution_cost(const Search *s, const uint32_t *in, int64_t *load)
 	return cost;
 }
 
-/*
- * The better of two solutions in each component: a solution, no worse than
- * either, and at times better than both.
- */
+/* After any moves there is a solution, of the cost that was summed up on the way. */
 static void
-crossed(void **state)
+moves_lead_to_solutions(void **state)
 {
 	uint64_t random = 77;
 	int rounds = exact_cases(100);
-	int better = 0;
+	int changed = 0;
 
 	(void) state;
 	for (int round = 0; round < rounds; round++)
@@ -196,12 +193,10 @@ crossed(void **state)
 		assert_true(search_alloc(&s));
 		s.cost = model.base;
 		assert_int_equal(search_start(&s), KANON_OK);
-		search_where(&s, s.best);
-		s.best_cost = s.cost;
 		load = calloc(model.nf + 1, sizeof(*load));
-		for (int cross = 0; cross < 20; cross++)
+		for (int look = 0; look < 20; look++)
 		{
-			double before = s.best_cost;
+			double before = s.cost;
 
 			for (int move = 0; move < 30; move++)
 			{
@@ -211,12 +206,9 @@ crossed(void **state)
 				if (delta > 1)
 					search_undo(&s);
 			}
-			search_cross(&s);
-			assert_true(fabs(solution_cost(&s, s.best, load) - s.best_cost) < 1e-6);
 			search_where(&s, s.loose);
 			assert_true(fabs(solution_cost(&s, s.loose, load) - s.cost) < 1e-6);
-			assert_true(s.best_cost <= before + 1e-6 && s.best_cost <= s.cost + 1e-6);
-			better += s.best_cost < before - 1e-6 && s.best_cost < s.cost - 1e-6;
+			changed += s.cost != before;
 		}
 		free(load);
 		kanon_scratch_free(&s.scratch);
@@ -225,7 +217,7 @@ crossed(void **state)
 		assert_int_equal(host.blocks, 0);
 		problem_free(problem);
 	}
-	assert_true(better > rounds);
+	assert_true(changed > rounds);
 }
 
 /* The same release for the same seed. */
@@ -354,7 +346,7 @@ memory_ends(void **state)
 
 /*
  * Of tables so small that there is time for it each of them, not a share: alone, where instances
- * are listed; with all after it, where prices choose them.  What is found exactly in parts is not in it.
+ * are listed; with all after it, where prices choose them.
  */
 static void
 each_allocation_refused(void **state)
@@ -1544,7 +1536,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(between),
 		cmocka_unit_test(optimal),
-		cmocka_unit_test(crossed),
+		cmocka_unit_test(moves_lead_to_solutions),
 		cmocka_unit_test(repeats),
 		cmocka_unit_test(tells),
 		cmocka_unit_test(shares),

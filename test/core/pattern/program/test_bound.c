@@ -204,67 +204,6 @@ steps_go_on(void **state)
 	assert_true(ilp_steps_on(&prices) > 0.01 && ilp_steps_on(&prices) < 0.2);
 }
 
-/*
- * Cuts that are priced: the bound is at most the optimum, and what it rules out no optimum
- * needs; at times it is above that of the linear relaxation.
- */
-static void
-cuts_tighten(void **state)
-{
-	uint64_t random = 79;
-	int raised = 0;
-	int fixed = 0;
-
-	(void) state;
-	for (int round = 0; round < exact_cases(60); round++)
-	{
-		Host host;
-		KanonProblem *problem = random_problem(&host, &random, round);
-		KanonEnv *env = problem->env;
-		KanonPace watch;
-		KanonInstances instances;
-		IlpModel model;
-		IlpModel copy;
-		IlpPrices prices = {0};
-		IlpList none = {0};
-		IlpAnswer answer = {0};
-		KanonRelease release;
-		KanonReport report = {0};
-		IlpPlan plan = {.pace = &watch, .report = &report, .seed = 1, .effort = 1};
-		double optimum;
-		double relaxed;
-
-		assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
-		assert_true(report.proven);
-		assert_int_equal(build(problem, INFINITY, &watch, &instances, &model), KANON_OK);
-		optimum = report.cost / instances.unit + (double) release.dropped * instances.all_cost;
-		optimum = instances.integral ? rint(optimum) : optimum;
-		kanon_release_free(problem, &release);
-		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
-		assert_int_equal(ilp_lagrange(&model, optimum, 2000, &prices, &watch), KANON_OK);
-		relaxed = prices.bound;
-		/* (the cost known may be any, that of the optimum or another) */
-		assert_int_equal(
-			ilp_tighten(&model, NULL, optimum + random_below(&random, 3), 300000, &prices, &watch), KANON_OK);
-		assert_true(prices.bound >= relaxed && prices.bound <= optimum + 1e-6);
-		raised += prices.bound > relaxed + 0.01 * optimum;
-		for (uint32_t f = 0; f < model.nf; f++)
-			fixed += prices.g[f] > 0 && prices.bound + prices.g[f] > optimum + 1e-3;
-		assert_int_equal(ilp_fixed_copy(&model, &prices, optimum, &copy, &none, &watch), KANON_OK);
-		assert_int_equal(ilp_solve(&copy, optimum, &plan, &answer), KANON_OK);
-		assert_true(fabs(answer.cost - optimum) < 1e-3);
-		kanon_free(env, answer.open.v);
-		kanon_free(env, none.v);
-		ilp_model_free(&copy);
-		ilp_prices_free(env, &prices);
-		ilp_model_free(&model);
-		kanon_instances_free(env, &instances);
-		assert_int_equal(host.blocks, 0);
-		problem_free(problem);
-	}
-	assert_true(raised > exact_cases(60) / 10 && fixed > 0);
-}
-
 /* What is compatible with its pattern and live, then the classes of a release. */
 static void
 check_chosen(const KanonProblem *problem, const KanonInstances *instances, uint32_t first,
@@ -434,73 +373,6 @@ rows_to_spare(void **state)
 	assert_true(more > exact_cases(50));
 }
 
-/*
- * Cuts priced where prices have chosen the instances: these have all their rows, the prices
- * stay where no other opens, and the bound is at most the optimum, at times above what
- * prices without cuts lead to.
- */
-static void
-cuts_in_a_box(void **state)
-{
-	uint64_t random = 80;
-	int raised = 0;
-	size_t left_out = 0;
-
-	(void) state;
-	for (int round = 0; round < exact_cases(150); round++)
-	{
-		Host host;
-		KanonProblem *problem = random_problem(&host, &random, round);
-		KanonEnv *env = problem->env;
-		KanonPace watch;
-		KanonInstances all;
-		KanonInstances chosen;
-		IlpModel whole;
-		IlpModel model;
-		IlpPrices prices = {0};
-		IlpBox box = {0};
-		IlpResult greedy;
-		KanonRelease release;
-		KanonReport report = {0};
-		double optimum;
-		double relaxed;
-		uint32_t first;
-
-		assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
-		assert_true(report.proven);
-		kanon_release_free(problem, &release);
-		assert_int_equal(build(problem, INFINITY, &watch, &all, &whole), KANON_OK);
-		optimum = report.cost / all.unit;
-		kanon_instances_grid(problem, &chosen);
-		assert_int_equal(ilp_greedy(problem, &chosen, NULL, &greedy, &report), KANON_OK);
-		assert_int_equal(improve_priced(problem, &greedy, 1000000, 1,
-										&(PricedInto){&chosen, &first, &model, &prices, &box}, &watch),
-						 KANON_OK);
-		relaxed = prices.bound;
-		assert_non_null(box.low);
-		left_out += all.n - first;
-		for (uint32_t f = 0; f < first; f++)
-			assert_true(has_all(problem, &chosen, f));
-		assert_int_equal(
-			ilp_tighten(&model, &box, optimum + random_below(&random, 3), 300000, &prices, &watch), KANON_OK);
-		assert_true(prices.bound >= relaxed && prices.bound <= optimum + 1e-6);
-		raised += prices.bound > relaxed + 0.001 * optimum;
-		for (uint32_t i = 0; i < model.m; i++)
-			assert_true(prices.y[i] >= box.low[i] && prices.y[i] <= box.high[i]);
-		ilp_box_free(env, &box);
-		ilp_model_free(&model);
-		ilp_prices_free(env, &prices);
-		kanon_instances_free(env, &chosen);
-		kanon_release_free(problem, &greedy.release);
-		ilp_model_free(&whole);
-		kanon_instances_free(env, &all);
-		assert_int_equal(host.blocks, 0);
-		problem_free(problem);
-	}
-	assert_true(raised > 0);
-	assert_true(left_out > 0);
-}
-
 /* Memory for few pairs, so that prices choose the instances. */
 static KanonProblem *
 scarce_problem(Host *host, int variant)
@@ -583,7 +455,7 @@ search_large(const IlpModel *model, const double *g, double work, double *cost, 
 	KanonPace pace = {.env = model->env, .phase = "test", .rows_left = -1};
 
 	open->n = 0;
-	return ilp_search(model, &(SearchPlan){5, work, 0, -INFINITY, g}, cost, open, &pace);
+	return ilp_search(model, &(SearchPlan){5, work, -INFINITY, g}, cost, open, &pace);
 }
 
 /*
@@ -657,10 +529,8 @@ main(void)
 		cmocka_unit_test(box_is_exact),
 		cmocka_unit_test(box_lists_the_dearest),
 		cmocka_unit_test(steps_go_on),
-		cmocka_unit_test(cuts_tighten),
 		cmocka_unit_test(prices_choose),
 		cmocka_unit_test(rows_to_spare),
-		cmocka_unit_test(cuts_in_a_box),
 		cmocka_unit_test(ends_early),
 		cmocka_unit_test(large_tables_are_searched),
 	};

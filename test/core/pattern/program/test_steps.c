@@ -191,7 +191,7 @@ bounds_and_searches(void **state)
 			size_t nflows;
 
 			assert_int_equal(ilp_search(model,
-										&(SearchPlan){(uint64_t) (i + again), 600 << 2 * again, 0, -INFINITY,
+										&(SearchPlan){(uint64_t) (i + again), 600 << 2 * again, -INFINITY,
 													  again % 2 == 0 ? prices.g : NULL},
 										&found, &open, &steps.pace),
 							 KANON_OK);
