@@ -10,7 +10,7 @@
 #include "core/anatomy/anatomy.h"
 #include "run/run.h"
 
-/* ---- anatomy_source.c: a relation whose rows are told apart by a sensitive column alone ---- */
+/* ---- anatomy_target.c: a relation whose rows are told apart by a sensitive column alone ---- */
 
 /*
  * Finds the columns and locks the relation.  In what comes back the sensitive column is

@@ -2,7 +2,7 @@
  * risk_survey.c: risk as offices of statistics measure it: individual risk by survey weights, and
  * households: an attacker who finds one person of a household finds all.
  *
- * Individual risk: core/privacy/individual_risk.c.  Households: A. Hundepool et al., "Statistical Disclosure
+ * Individual risk: core/privacy/uniques.c.  Households: A. Hundepool et al., "Statistical Disclosure
  * Control", 2012, section 3.3: the chance that somebody of a household is found is 1 - product of (1 - r).
  */
 #include "compat.h"

@@ -633,7 +633,7 @@ extern KanonStatus kanon_measure_columns(const KanonProblem *problem, const Kano
 extern KanonStatus kanon_measure(const KanonProblem *problem, const KanonRelease *release,
 								 KanonMeasures *measures, double *tuple_diversity);
 
-/* env.c: helpers around KanonEnv; all sizes are checked for overflow. */
+/* scratch.c: helpers around KanonEnv; all sizes are checked for overflow. */
 extern void *kanon_alloc(KanonEnv *env, size_t count, size_t size);
 extern void *kanon_alloc0(KanonEnv *env, size_t count, size_t size);
 extern void *kanon_realloc(KanonEnv *env, void *ptr, size_t count, size_t size);

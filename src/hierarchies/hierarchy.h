@@ -270,7 +270,7 @@ extern void hierarchy_lines_check(const HierarchyLines *lines);
 
 extern void type_output(Oid type, FmgrInfo *function);
 
-/* ---- taxonomy.c: a hierarchy as one tree, for t-closeness ---- */
+/* ---- hierarchy_read.c: a hierarchy as one tree, for t-closeness ---- */
 
 /*
  * A hierarchy as a tree above the values of a column that has been read.

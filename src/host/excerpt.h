@@ -15,7 +15,7 @@ extern const char *excerpt(const char *text);
 /* Into a buffer of that size; a text that is too long is cut between characters. */
 extern void copy_clipped(char *to, const char *from, int size);
 
-/* ---- nearest.c: which known name is meant by one that is not known, for hints ---- */
+/* ---- excerpt.c: which known name is meant by one that is not known, for hints ---- */
 
 typedef struct Nearest
 {

@@ -92,7 +92,7 @@ tell(const Linked *linked)
 				 errhint("Bound the rows of a person by \"max_rows\", or promise known_rows => 'all'.")));
 }
 
-/* As look_for_changes (run/changes.c) of one table; every relation is read under the snapshot of the release. */
+/* As look_for_changes (run/stable_keep.c) of one table; every relation is read under the snapshot of the release. */
 static bool
 is_unchanged(Linked *linked)
 {

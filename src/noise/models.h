@@ -232,7 +232,7 @@ typedef struct MadeRun
 	RandomPool random;
 } MadeRun;
 
-/* ---- synthetic_rows.c: rows that were drawn from a domain become a table, which is read again ---- */
+/* ---- synthetic_model.c: rows that were drawn from a domain become a table, which is read again ---- */
 
 /* In random order; sorts what was drawn. */
 extern void made_write(const Target *target, const Domains *domains, KanonDrawn *drawn, Border *border);

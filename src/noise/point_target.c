@@ -1,7 +1,7 @@
 /*
  * point_target.c: points that were moved by noise become a table, which is read again.
  *
- * As with rows drawn from a domain (synthetic_rows.c), what can be checked is that the table has them, and
+ * As with rows drawn from a domain (synthetic_model.c), what can be checked is that the table has them, and
  * nothing else.
  */
 #include "compat.h"

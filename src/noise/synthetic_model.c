@@ -8,9 +8,12 @@
 #include "run/request.h"
 #include "run/run.h"
 #include "rows/target.h"
+#include "core/util/fault.h"
+#include "rows/verify.h"
 
 #include <math.h>
 
+#include "access/table.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -291,3 +294,177 @@ const Model synthetic_model = {.name = "synthetic",
 							   .take = take_synthetic,
 							   .check = check_request,
 							   .steps = &steps};
+
+/*
+ * ---- Rows that were drawn from a domain become a table, which is read again.
+ *
+ * The promise is of how they were drawn, which no table shows; what can be checked is
+ * that the table has them, and nothing else.
+ */
+
+void
+made_write(const Target *target, const Domains *domains, KanonDrawn *drawn, Border *border)
+{
+	const Source *source = domains->source;
+	Relation rel = target_open(target);
+	Shuffle *shuffle;
+	BulkWriter *bulk;
+	const Datum *values;
+	const bool *nulls;
+	int64 number;
+
+	if (!target_is_plain(rel, target, source))
+		raise_unsafe(
+			"It has other columns than those that were listed, or constraints, indexes or triggers.");
+	shuffle = shuffle_numbers((int64) drawn->n);
+	bulk = bulk_begin(rel);
+	bulk_tell(bulk, border, 0, (int64) drawn->n);
+	while (shuffle_next(shuffle, &number, &values, &nulls))
+	{
+		TupleTableSlot *slot = bulk_slot(bulk);
+		uint64 tuple = drawn->tuple[number];
+
+		if (FAULT(value_fine) && bulk_empty(bulk))
+			tuple = tuple == 0 ? 1 : 0;
+		for (int c = 0; c < source->nkept; c++)
+			slot->tts_values[c] = domains_value(domains, tuple, c, &slot->tts_isnull[c]);
+		if (FAULT(row_blank) && bulk_empty(bulk))
+			memset(slot->tts_isnull, true, source->nkept);
+		if (!FAULT(rows_skipped))
+			bulk_put(bulk);
+	}
+	shuffle_end(shuffle);
+	(void) bulk_end(bulk);
+	table_close(rel, NoLock);
+}
+
+static int
+compare_tuples(const void *a, const void *b)
+{
+	uint64 x = *(const uint64 *) a, y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+void
+made_verify(const Target *target, const Domains *domains, const KanonDrawn *drawn, Border *border)
+{
+	int64 n, inside, outside;
+	uint64 *found = domains_tuples(domains, target->building, target->relid, false, "verifying", &inside,
+								   &outside, border);
+
+	n = inside + outside;
+	if (n != (int64) drawn->n)
+		raise_unsafe(
+			psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".", n, (int64) drawn->n));
+	if (n > 0)
+		qsort(drawn->tuple, drawn->n, sizeof(uint64), compare_tuples);
+	/* a value that is in no domain was not drawn */
+	for (int64 i = 0; i < n; i++)
+		if (outside > 0 || found[i] != drawn->tuple[i])
+			raise_unsafe("It has other rows than those that were drawn.");
+}
+
+/*
+ * ---- Kanon_alpha_beta, kanon_synthetic: a table of rows drawn by chance is published; what
+ * became of the source's rows, for who published it alone, comes back.
+ */
+
+PG_FUNCTION_INFO_V1(kanon_alpha_beta);
+PG_FUNCTION_INFO_V1(kanon_synthetic);
+
+static void
+put(Lines *lines, const char *measure, const char *column, double value, const char *meaning)
+{
+	line_text(lines, measure);
+	if (column != NULL)
+		line_name(lines, column);
+	else
+		line_value(lines, (Datum) 0, false);
+	line_float8(lines, value, true);
+	line_text(lines, meaning);
+	line_end(lines);
+}
+
+static void
+put_source(Lines *lines, const MadeRun *own)
+{
+	const Domains *domains = own->domains;
+
+	put(lines, "domain", NULL, (double) domains->tuples, "combinations of values that a row may have");
+	put(lines, "source_rows", NULL, (double) domains->rows.nrows, "rows of the source within the domain");
+	put(lines, "outside_rows", NULL, (double) domains->outside,
+		"rows of the source with a value that no domain has: they are left out");
+}
+
+static void
+put_alpha_beta(Lines *lines, const Run *run)
+{
+	const MadeRun *own = run->request->own;
+	const KanonTuples *rows = &own->domains->rows;
+	double a = own->with.alpha + own->with.beta, n = (double) rows->n, m = (double) rows->domain;
+
+	put(lines, "alpha", NULL, own->with.alpha,
+		"a row that is there is published with probability alpha + beta");
+	put(lines, "beta", NULL, own->with.beta, "any other of the domain with probability beta");
+	put_source(lines, own);
+	put(lines, "different_rows", NULL, n,
+		"of these: equal rows count once, and are published once or not at all");
+	put(lines, "kept_rows", NULL, (double) own->drawn.kept, "of these that are published");
+	put(lines, "added_rows", NULL, (double) (own->drawn.n - own->drawn.kept), "others that are published");
+	put(lines, "standard_error", NULL,
+		sqrt(n * a * (1 - a) + (m - n) * own->with.beta * (1 - own->with.beta)) / own->with.alpha,
+		"of kanon_estimate for all rows; for fewer it is less");
+}
+
+/* Half the sum of the differences of the shares of a column's values. */
+static double
+marginal_error(const MadeRun *own, int column, Border *border)
+{
+	const Domains *domains = own->domains;
+	double *shares = border_palloc(border, sizeof(double) * domains->size[column]);
+	double error = 0;
+
+	memset(shares, 0, sizeof(double) * domains->size[column]);
+	for (size_t i = 0; i < domains->rows.n; i++)
+		shares[domains_code(domains, domains->rows.tuple[i], column)] +=
+			(double) domains->rows.rows[i] / (double) domains->rows.nrows;
+	for (size_t i = 0; i < own->drawn.n; i++)
+		shares[domains_code(domains, own->drawn.tuple[i], column)] -= 1 / (double) own->drawn.n;
+	for (uint32 v = 0; v < domains->size[column]; v++)
+		error += fabs(shares[v]) / 2;
+	border_pfree(border, shares);
+	return error;
+}
+
+static void
+put_synthetic(Lines *lines, const Run *run)
+{
+	const MadeRun *own = run->request->own;
+	double n = (double) own->domains->rows.nrows, m = (double) own->domains->tuples;
+	double noise = (double) own->noise / KANON_NOISE_ONE;
+
+	put(lines, "noise", NULL, noise,
+		"made-up rows that are added for each combination, the fewest that keep the promise");
+	put(lines, "noise_share", NULL, noise > 0 ? noise * m / (n + noise * m) : 0,
+		"their share among all rows that kanon draws from: 1 is noise alone");
+	put_source(lines, own);
+	put(lines, "published_rows", NULL, (double) own->drawn.n, "rows drawn");
+	for (int c = 0; c < run->source->nkept && own->drawn.n > 0; c++)
+		put(lines, "marginal_error", run->source->kept[c].name, marginal_error(own, c, run->border),
+			"total variation distance between the column's values before and after; it is not part of the promise: do not publish it");
+}
+
+/* kanon_alpha_beta(source, target, columns, d, gamma, domains, …) */
+Datum
+kanon_alpha_beta(PG_FUNCTION_ARGS)
+{
+	return publish(fcinfo, &alpha_beta_model, put_alpha_beta);
+}
+
+/* kanon_synthetic(source, target, columns, epsilon, delta, domains, rows, …) */
+Datum
+kanon_synthetic(PG_FUNCTION_ARGS)
+{
+	return publish(fcinfo, &synthetic_model, put_synthetic);
+}

@@ -339,7 +339,7 @@ extern bool view_shows(Oid view, Oid release);
 /* Raises, without a lock, when the view cannot show such a release under the names that readers know. */
 extern void view_check(const KanonPublication *publication, Oid release);
 
-/* ---- limits.c ---- */
+/* ---- failure.c ---- */
 
 /* Raises what the publication does not let through; before: the current release, or NULL. */
 extern void limits_check(const Run *run, const Release *release, const Release *before);

@@ -39,7 +39,7 @@ extern Datum show_cell(Shower *shower, int qi, const KanonCell *cells, const uin
 struct TypeCacheEntry;
 extern Datum show_bound(Shower *shower, int qi, Datum value, struct TypeCacheEntry **range);
 
-/* ---- class_values.c: a class at a time, as the values that its rows are published with ---- */
+/* ---- class_sizes.c: a class at a time, as the values that its rows are published with ---- */
 
 typedef struct ShownClass
 {

@@ -225,7 +225,7 @@ extern KanonRelease written_promise(const KanonRelease *release, const Source *s
 extern double target_classification(const Target *target, const Source *source, const SourceColumn *column,
 									int64 dropped);
 
-/* ---- shuffle.c: rows set aside as they are read, to come out in random order ---- */
+/* ---- row_spool.c: rows set aside as they are read, to come out in random order ---- */
 
 typedef struct Shuffle
 {

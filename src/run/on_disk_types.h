@@ -116,7 +116,7 @@ extern int parted_get_class(const unsigned char *key, const KanonProblem *proble
 /* on_disk_classes.c: measures of what was placed. */
 extern void parted_measure(PartedRows *parted);
 
-/* ---- shared_problem.c: a problem in shared memory, for parallel workers ---- */
+/* ---- partition_by.c: a problem in shared memory, for parallel workers ---- */
 
 /* Its pointers, and the columns', mean nothing there; its arrays lie behind it. */
 typedef struct SharedProblem

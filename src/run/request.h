@@ -461,7 +461,7 @@ extern void rules_parse(Jsonb *rules, const Source *source, KanonMask *mask);
 /* A NOTICE when the mask leaves only the all-suppressed pattern. */
 extern void rules_notice_empty(const KanonProblem *problem);
 
-/* ---- options.c: those by which a publication bounds its releases; publication/limits.c holds releases to them ---- */
+/* ---- options.c: those by which a publication bounds its releases; publication/failure.c holds releases to them ---- */
 
 #define MIN_ROWS_HINT "1 is the default; 0 lets a release be empty."
 #define MAX_HELD_HINT "It is a number of releases: of a nightly publication 30 are a month."

@@ -19,7 +19,7 @@
 #include "storage/dsm.h"
 #include "storage/shm_toc.h"
 
-/* ---- figures.c: what is told of a release that is not written ---- */
+/* ---- run_words.c: what is told of a release that is not written ---- */
 
 /* Negative, NaN: it has none of this, or there is no release. */
 typedef struct Figures
@@ -237,7 +237,7 @@ extern void set_rows_aside(Run *run);
 /* Once more, under another seed, as two row types had the same hash; so many times that was so. */
 extern void set_rows_aside_again(Run *run, int tries);
 
-/* ---- changes.c: has anything changed since the release before? ---- */
+/* ---- stable_keep.c: has anything changed since the release before? ---- */
 
 /* Under the run's snapshot: fills run->digest and run->unchanged, when the request has a definition. */
 extern void look_for_changes(Run *run);
@@ -274,7 +274,7 @@ pg_noreturn extern void known_refuse(const char *what, const char *why, const ch
  */
 extern void identifiers_check(Run *run);
 
-/* ---- own_k.c: a column of the source that says how many matches each row wants ---- */
+/* ---- model_freeform.c: a column of the source that says how many matches each row wants ---- */
 
 /* Finds the column, by which row types are then told apart, too; its place among the grouped ones. */
 extern int own_k_column(Source *source, char *name);

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "cluster/clustering.h"
-#include "util/vectors.h"
+#include "util/number.h"
 
 #define NOBODY UINT32_MAX
 

@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "cluster/clustering.h"
-#include "util/vectors.h"
+#include "util/number.h"
 
 /* Points that are measured together: a constant, so that compilers use vectors. */
 #define BLOCK 256

@@ -65,7 +65,7 @@ extern KanonStatus kanon_solve_triples(const KanonProblem *problem, KanonRelease
 									   KanonReport *report);
 
 /*
- * cluster_near.c: a release near the one before.  Its classes stay together, and row types that are new
+ * cluster_ruled.c: a release near the one before.  Its classes stay together, and row types that are new
  * join them, or one another; so a class may be merged, but is never divided.  Under rules about
  * populations, and where that leads nowhere, the method's own release of the whole.
  */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cluster/clustering.h"
-#include "util/vectors.h"
+#include "util/number.h"
 
 /* A line's code of a group that has several values. */
 #define MIXED UINT32_MAX

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "freeform/freeform_work.h"
-#include "util/vectors.h"
+#include "util/number.h"
 
 /* A matrix of weights up to this many bytes is kept; a larger one is found row by row. */
 #define MOST_MATRIX ((size_t) 64 * 1024 * 1024)

@@ -394,7 +394,7 @@ extern KanonStatus freeform_greedy(FreeformWork *work);
 extern KanonStatus freeform_sort_greedy(FreeformWork *work);
 
 /*
- * freeform_revisit.c.  A round gives each row one more record: record[n].  Every
+ * freeform_exchange.c.  A round gives each row one more record: record[n].  Every
  * round so far must have been one of all rows, in the order of their matches.
  */
 typedef KanonStatus (*FreeformRound)(void *arg, uint32_t *record);
@@ -405,7 +405,7 @@ extern KanonStatus freeform_improve(FreeformWork *work, FreeformRound make, void
 /* freeform_exchange.c: of graphs whose records all have `degree` matches. */
 extern KanonStatus freeform_exchange(FreeformWork *work);
 
-/* freeform_mutual.c: what rounds of mutual matches need */
+/* freeform_rounds.c: what rounds of mutual matches need */
 
 /* Rows lacking a match get one at the expense of others' pairs. */
 extern KanonStatus freeform_mend(FreeformWork *work, uint32_t degree);

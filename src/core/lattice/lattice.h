@@ -18,7 +18,7 @@
  * 	full_domain_check.c		the classes of a node (and _set_up.c, _member.c)
  * 	full_domain_known.c		the rows that a node shows to somebody who knows few columns
  * 	full_domain_search.c	which nodes to check
- * 	full_domain_order.c		in which order
+ * 	lattice.c		in which order
  * 	full_domain_wide.c		the same where there are too many to have something for each
  * 	full_domain.c			the chosen node as a release
  */
@@ -238,7 +238,7 @@ enum
 
 extern KanonStatus search_run(NodeSearch *search, KanonSearch algorithm);
 
-/* ---- full_domain_order.c ---- */
+/* ---- lattice.c ---- */
 
 /* Fills search->order, search->norder: the order of paths; those that are left, by what they lose at least. */
 extern KanonStatus search_order(NodeSearch *search);

@@ -209,7 +209,7 @@ kanon_rest_allowed(const KanonProblem *problem, const uint32_t *types, const int
 	return problem->privacy == NULL || kanon_privacy_allows(problem, types, counts, ntypes, true, NULL);
 }
 
-/* ---- individual_risk.c: the chance to be found in a population that survey weights tell of ---- */
+/* ---- uniques.c: the chance to be found in a population that survey weights tell of ---- */
 
 /* The risk of a row in a class of so many rows (> 0) whose weights sum up to `population`. */
 extern double kanon_individual_risk(double rows, double population);

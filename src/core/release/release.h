@@ -11,7 +11,7 @@
 #include "privacy/rules.h"
 #include "util/heap.h"
 
-/* ---- cover.c: the cheapest pattern of a mask that suppresses given columns ---- */
+/* ---- patterned.c: the cheapest pattern of a mask that suppresses given columns ---- */
 
 typedef struct KanonCover
 {

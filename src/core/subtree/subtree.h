@@ -213,7 +213,7 @@ extern KanonStatus cut_valid(Cut *cut, bool *valid);
 extern KanonPattern cut_pattern(const Cut *cut, size_t class_);
 
 /*
- * top_down.c: makes the best of the moves that keep the rules as long as there are any, or
+ * penalty.c: makes the best of the moves that keep the rules as long as there are any, or
  * time; again: looks a second time at the columns, if there is a class column (not: -1).
  */
 extern KanonStatus cut_descend(Cut *cut, int class_column, bool again, int64_t *looked);

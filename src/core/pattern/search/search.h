@@ -1,6 +1,6 @@
 /*
  * search.h: the state of ruin and recreate, shared by its files:
- * search_state.c (what is where), scan.c (who fits an instance), moves.c (a move), search_ruled.c (rules beyond k) and
+ * search_state.c (what is where), search_state.c (who fits an instance), moves.c (a move), search_ruled.c (rules beyond k) and
  * anneal.c (the annealing).
  */
 #ifndef KANON_SEARCH_H
@@ -267,7 +267,7 @@ extern bool search_keeps_rules(Search *s);
 /* May what is at its fallback, by in[n], be published as the problem's residual says? */
 extern bool search_rest_allowed(Search *s, const uint32_t *in);
 
-/* scan.c */
+/* search_state.c */
 
 /*
  * Sorts the units of f by their class (SearchInstance.chain and count, s->touched), those
