@@ -5,7 +5,7 @@
 #include "distributed/citus.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "host/secure_random.h"
+#include "host/border.h"
 
 #include "access/table.h"
 #include "access/tableam.h"

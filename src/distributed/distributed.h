@@ -152,7 +152,7 @@ extern bool shard_counts(const Source *source);
 extern char *shard_rows(const Source *source);
 extern char *shard_types(const Source *source);
 
-/* ---- stored_runs.c: rows of a table as heap stores them, one after the other: is the next one like the one before? ---- */
+/* ---- class_lots.c: rows of a table as heap stores them, one after the other: is the next one like the one before? ---- */
 
 typedef struct Stored Stored;
 
@@ -206,7 +206,7 @@ extern void counted_kept(const Source *source, const KanonProblem *problem, cons
 extern void look_at_kept(const RowTypes *types, const KanonProblem *problem, const KanonRelease *release,
 						 const LotWords *words, const int64 *hash, const int64 *low, Border *border);
 
-/* ---- worker_row_types.c: row types that Citus workers have reported so far, by the hash of a packed row type (coordinator) ---- */
+/* ---- worker_counts.c: row types that Citus workers have reported so far, by the hash of a packed row type (coordinator) ---- */
 
 /* One entry for each hash: a row type with its values, and the number of its rows. */
 typedef struct Told

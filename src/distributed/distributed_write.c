@@ -15,7 +15,7 @@
 #include "host/catalog.h"
 #include "distributed/citus.h"
 #include "host/gate.h"
-#include "host/secure_random.h"
+#include "host/border.h"
 #include "host/settings.h"
 #include "rows/dictionary.h"
 #include "rows/target.h"

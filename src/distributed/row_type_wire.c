@@ -5,7 +5,7 @@
 #include "compat.h"
 #include "core/util/hash.h"
 #include "distributed/distributed.h"
-#include "host/secure_random.h"
+#include "host/border.h"
 #include "host/row.h"
 #include "rows/row_types.h"
 

@@ -118,7 +118,7 @@ nodes_but_null(Dictionary *dictionary)
 	return dictionary_size(dictionary) - (dictionary_find(dictionary, (Datum) 0, true) != DICTIONARY_NONE);
 }
 
-/* As levels_below_top of levels.c asks in SQL: lines that end before the last level do not agree with others. */
+/* As levels_below_top of hierarchy.c asks in SQL: lines that end before the last level do not agree with others. */
 static bool
 all_agree(const HierarchyLines *lines)
 {

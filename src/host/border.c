@@ -356,3 +356,32 @@ border_check(Border *border, KanonStatus status, const char *remark)
 			break;
 	}
 }
+
+/* ---- Random numbers that nobody can foresee ---- */
+
+void
+random_fill(void *to, Size size)
+{
+	if (FAULT(no_random) || !pg_strong_random(to, size))
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
+}
+
+uint64
+random_number(void)
+{
+	uint64 number;
+
+	random_fill(&number, sizeof(number));
+	return number;
+}
+
+uint64
+random_draw(RandomPool *pool)
+{
+	if (pool->left == 0)
+	{
+		random_fill(pool->number, sizeof(pool->number));
+		pool->left = lengthof(pool->number);
+	}
+	return pool->number[--pool->left];
+}

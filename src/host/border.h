@@ -62,4 +62,18 @@ extern void *border_grow(Border *border, void *array, Size *room, Size needed, S
 /* Counts memory that was taken elsewhere (a dictionary grew from..to bytes). */
 extern void border_charge(Border *border, Size from, Size to);
 
+/* ---- random numbers that nobody can foresee ---- */
+
+/* Drawn from the system so many at a time; begins as zeros. */
+typedef struct RandomPool
+{
+	uint64 number[1024];
+	int left;
+} RandomPool;
+
+/* All raise when the system has none. */
+extern void random_fill(void *to, Size size);
+extern uint64 random_number(void);
+extern uint64 random_draw(RandomPool *pool);
+
 #endif

@@ -5,7 +5,7 @@
 #include "compat.h"
 #include "host/attempt.h"
 #include "host/lines.h"
-#include "host/secure_random.h"
+#include "host/border.h"
 #include "linked/linked.h"
 #include "masks/mask_apply.h"
 #include "run/request.h"

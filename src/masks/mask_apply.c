@@ -9,7 +9,7 @@
 #include "core/util/hash.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "host/secure_random.h"
+#include "host/border.h"
 #include "masks/mask_apply.h"
 #include "rows/verify.h"
 

@@ -5,7 +5,6 @@
 #define KANON_MASK_APPLY_H
 
 #include "host/border.h"
-#include "host/secure_random.h"
 #include "rows/row_types.h"
 #include "rows/dictionary.h"
 #include "rows/target.h"

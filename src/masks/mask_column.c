@@ -13,7 +13,7 @@
  */
 #include "compat.h"
 #include "core/cluster/clustering.h"
-#include "host/secure_random.h"
+#include "host/border.h"
 #include "masks/mask_apply.h"
 #include "rows/dictionary.h"
 

@@ -6,7 +6,7 @@
 #include "core/noise/noise.h"
 #include "host/gate.h"
 #include "host/lines.h"
-#include "host/secure_random.h"
+#include "host/border.h"
 #include "rows/dictionary.h"
 #include "noise/models.h"
 #include "run/request.h"

@@ -7,7 +7,6 @@
 #include "core/noise/noise.h"
 #include "host/border.h"
 #include "rows/source.h"
-#include "host/secure_random.h"
 #include "run/run.h"
 #include "rows/target.h"
 
@@ -155,7 +154,7 @@ extern uint64 *domains_tuples(const Domains *domains, const char *name, Oid reli
 extern Datum domains_value(const Domains *domains, uint64 tuple, int column, bool *isnull);
 extern uint32 domains_code(const Domains *domains, uint64 tuple, int column);
 
-/* ---- point_target.c: points that were moved by noise become a table, which is read again ---- */
+/* ---- point_source.c: points that were moved by noise become a table, which is read again ---- */
 
 /* In random order; moved[points->n * columns]: places. */
 extern void points_write(const Target *target, const Points *points, const int64 *moved, Border *border);

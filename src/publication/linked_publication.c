@@ -13,7 +13,7 @@
 #include "host/excerpt.h"
 #include "host/gate.h"
 #include "host/settings.h"
-#include "host/secure_random.h"
+#include "host/border.h"
 #include "linked/linked.h"
 #include "masks/mask_apply.h"
 #include "publication/publication.h"

@@ -193,7 +193,7 @@ extern void linked_release_make(KanonPublication *publication, Release *release,
 /* The word of its options about keys; NULL: there is none. */
 extern char *linked_pseudonym(Jsonb *options);
 
-/* linked_group.c: keys that join publications of one owner */
+/* linked_views.c: keys that join publications of one owner */
 #define PSEUDONYM_HINT                                                                                      \
 	"'release' gives each release new keys; with 'publication' they last, and join releases; with 'group:'" \
 	" and a name they last, and join publications of yours with the same words."
@@ -305,7 +305,7 @@ extern void publication_diagnose(KanonPublication *publication);
 extern bool publication_is_broken(const KanonPublication *publication);
 extern void publication_raise_broken(const KanonPublication *publication);
 
-/* ---- publication_labels.c: roles of columns from SECURITY LABEL ---- */
+/* ---- publication_rows.c: roles of columns from SECURITY LABEL ---- */
 
 /*
  * Quasi-identifiers of a relation, and their weights, `keep` and so on in
@@ -325,7 +325,7 @@ extern int64 release_rows(const KanonPublication *publication, Oid release, int6
 extern int64 release_difference(const KanonPublication *publication, const Release *before,
 								const Release *release, bool count);
 
-/* ---- view.c: what readers see ---- */
+/* ---- source_view.c: what readers see ---- */
 
 /* Waits until nobody reads the view, as long as lock_timeout allows; raises when it is the owner's no more. */
 extern void view_lock(const KanonPublication *publication);

@@ -9,7 +9,7 @@
 #include "host/catalog.h"
 #include "host/excerpt.h"
 #include "host/gate.h"
-#include "host/secure_random.h"
+#include "host/border.h"
 #include "masks/mask_apply.h"
 #include "rows/cell_values.h"
 

@@ -9,7 +9,6 @@
 #include "host/border.h"
 #include "compat.h"
 #include "rows/row_types.h"
-#include "host/secure_random.h"
 
 #include "utils/relcache.h"
 #include "postgres.h"
@@ -128,7 +127,7 @@ extern bool bulk_repeat(BulkWriter *writer);
 extern int64 bulk_end(BulkWriter *writer);
 
 /*
- * ---- rehearsal.c: what would be told of kept columns of rows that wait, and nothing is written ----
+ * ---- bulk.c: what would be told of kept columns of rows that wait, and nothing is written ----
  *
  * keyed: the last kept column says whom rows are about.
  */
@@ -215,7 +214,7 @@ extern KanonRelease *written_release(const Source *source, const RowTypes *types
 extern KanonRelease written_promise(const KanonRelease *release, const Source *source,
 									const KanonProblem *problem, bool mark, Border *border);
 
-/* ---- classify.c: how well the target predicts a kept column ---- */
+/* ---- class_sizes.c: how well the target predicts a kept column ---- */
 
 /*
  * Iyengar's classification metric of the target as it stands:

@@ -14,7 +14,7 @@
 #include "core/util/fault.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "host/secure_random.h"
+#include "host/border.h"
 #include "rows/dictionary.h"
 #include "rows/verify.h"
 #include "masks/mask_apply.h"

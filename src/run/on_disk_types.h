@@ -6,9 +6,8 @@
 
 #include "run/run.h"
 #include "core/model/model.h"
-#include "host/secure_random.h"
-#include "rows/row_types.h"
 #include "host/border.h"
+#include "rows/row_types.h"
 
 /*
  * ---- on_disk_types.c: partition_by of a source whose row types do not fit into memory: the rows of each
@@ -58,7 +57,7 @@ extern KanonStatus parted_solve(Run *run);
 extern void parted_write(Run *run);
 
 /*
- * ---- on_disk_rows.c: what the files share that have row types on disk: what is there, and row types
+ * ---- on_disk_classes.c: what the files share that have row types on disk: what is there, and row types
  * of which some are in memory.
  */
 

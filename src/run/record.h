@@ -122,7 +122,7 @@ extern Datum shown_json(ShownJson *json, const KanonCell *cells, const uint32 *p
 extern double report_gap(const KanonReport *report);
 
 /*
- * ---- tables.c: rows of kanon's own tables, put there without a query.
+ * ---- relations.c: rows of kanon's own tables, put there without a query.
  *
  * A query's parameters, and plans that hold them, can be logged, and a query would need
  * to run as the tables' owner.

@@ -10,7 +10,7 @@
 #include "run/successive.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "host/secure_random.h"
+#include "host/border.h"
 #include "rows/target.h"
 #include "masks/mask_apply.h"
 #include "distributed/distributed.h"

@@ -5,7 +5,9 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "host/lines.h"
+#include "rows/target.h"
 
+#include "commands/extension.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
@@ -77,4 +79,67 @@ kanon_recorded(PG_FUNCTION_ARGS)
 		line_end(lines);
 	}
 	return (Datum) 0;
+}
+
+/*
+ * ---- Kanon_close: what the extension consists of belongs to its owner alone, whatever
+ * default privileges gave to others when it was made.
+ */
+
+PG_FUNCTION_INFO_V1(kanon_close);
+
+/*
+ * By the owner of each object, who runs the script, and who is the grantor of what default
+ * privileges give.  Views, functions and types stay everybody's, as far as they were.
+ */
+static const char *const revoke_all =
+	"WITH member AS ("
+	"  SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON d.refobjid = e.oid"
+	"  WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname = 'kanon'),"
+	" object AS ("
+	"  SELECT CASE c.relkind WHEN 'S' THEN 'SEQUENCE ' ELSE 'TABLE ' END || c.oid::regclass::text AS name,"
+	"   c.relacl AS acl, c.relowner AS owner, c.relkind <> 'v' AS is_private"
+	"  FROM pg_class c WHERE c.oid IN (SELECT objid FROM member WHERE classid = 'pg_class'::regclass)"
+	"   AND c.relkind IN ('r', 'v', 'S')"
+	" UNION ALL"
+	"  SELECT CASE c.relkind WHEN 'S' THEN 'SEQUENCE ' ELSE 'TABLE ' END || c.oid::regclass::text, c.relacl, c.relowner, true"
+	"  FROM pg_class c JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('a', 'i')"
+	"   AND d.refclassid = 'pg_class'::regclass"
+	"   AND d.refobjid IN (SELECT objid FROM member WHERE classid = 'pg_class'::regclass)"
+	"  WHERE c.relkind = 'S'"
+	" UNION ALL"
+	"  SELECT 'SCHEMA ' || n.oid::regnamespace::text, n.nspacl, n.nspowner, false"
+	"  FROM pg_namespace n WHERE n.oid IN (SELECT objid FROM member WHERE classid = 'pg_namespace'::regclass)"
+	" UNION ALL"
+	"  SELECT 'ROUTINE ' || p.oid::regprocedure::text, p.proacl, p.proowner, false"
+	"  FROM pg_proc p WHERE p.oid IN (SELECT objid FROM member WHERE classid = 'pg_proc'::regclass)"
+	" UNION ALL"
+	"  SELECT 'TYPE ' || t.oid::regtype::text, t.typacl, t.typowner, false"
+	"  FROM pg_type t WHERE t.oid IN (SELECT objid FROM member WHERE classid = 'pg_type'::regclass)"
+	"   AND t.typtype = 'd')"
+	" SELECT DISTINCT format('REVOKE ALL ON %s FROM %s CASCADE', o.name,"
+	"   CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)"
+	" FROM object o, aclexplode(o.acl) a"
+	" WHERE a.grantee <> o.owner AND (o.is_private OR a.grantee <> 0)"
+	" UNION ALL"
+	/* of a view everybody may read what it shows of theirs, and no more */
+	" SELECT DISTINCT format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER ON %s FROM PUBLIC', o.name)"
+	" FROM object o, aclexplode(o.acl) a"
+	" WHERE o.name LIKE 'TABLE %' AND NOT o.is_private AND a.grantee = 0 AND a.privilege_type <> 'SELECT'"
+	" UNION ALL"
+	/* and in the schema of what is internal find it, and make nothing */
+	" SELECT format('REVOKE CREATE ON %s FROM PUBLIC', o.name) FROM object o WHERE o.name LIKE 'SCHEMA %'";
+
+/* kanon_close(): by the scripts of the extension, at their end; nobody else has the function */
+Datum
+kanon_close(PG_FUNCTION_ARGS)
+{
+	if (!creating_extension)
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("kanon_close is for the scripts of the extension"),
+						errhint("CREATE EXTENSION kanon and ALTER EXTENSION kanon UPDATE call it.")));
+	SPI_connect();
+	run_statements(revoke_all, InvalidOid, InvalidOid);
+	SPI_finish();
+	PG_RETURN_VOID();
 }

@@ -148,7 +148,7 @@ extern KanonStatus cluster_conclude(const ClusterLayout *layout, ClusterParts *p
 									KanonReport *report);
 
 /*
- * outliers.c: leaves out, cluster by cluster, what costs less so.  When that is enough rows
+ * by_parts.c: leaves out, cluster by cluster, what costs less so.  When that is enough rows
  * they are a class.  Knows of k alone.
  */
 extern KanonStatus cluster_drop_outliers(const ClusterLayout *layout, ClusterParts *parts, KanonPace *pace);

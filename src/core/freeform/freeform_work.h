@@ -450,7 +450,7 @@ extern KanonStatus freeform_be_shown(FreeformShown *s);
 /* All that is shown becomes the graph. */
 extern KanonStatus freeform_shown_graph(const FreeformShown *s, KanonFreeformGraph *graph);
 
-/* freeform_relaxed.c, freeform_conceal.c: make the graph, of any degrees, by themselves */
+/* freeform_relaxed.c, freeform_relaxed.c: make the graph, of any degrees, by themselves */
 extern KanonStatus freeform_relaxed(FreeformWork *work, KanonFreeformGraph *graph);
 extern KanonStatus freeform_concealment(FreeformWork *work, KanonFreeformGraph *graph);
 

@@ -182,7 +182,7 @@ SELECT broken('sets_many', $$ kanon_freeform('t', 'o', '{odd,ill}', 4, replace =
 -- what is replaced is what was there at first (write/target.c)
 SELECT broken('target_replaced', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, replace => true) $$);
 
--- publications: the last look before readers see a release (publication/refresh.c, view.c)
+-- publications: the last look before readers see a release (publication/refresh.c, source_view.c)
 SELECT kanon_create_publication('p', 't', '{zip}', 3, '{"keep": ["ill"]}', keep_releases => 2);
 CREATE TABLE seen AS SELECT * FROM p;
 CREATE FUNCTION refreshed(fault text) RETURNS text LANGUAGE plpgsql AS $$

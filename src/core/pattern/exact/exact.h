@@ -188,7 +188,7 @@ extern KanonStatus groups_price(Groups *g, double gap, size_t *added);
 /* The odd sets that hold an odd number of a group's rows: how many, into ids (room for all of them). */
 extern int groups_odd_of(const Groups *g, const Group *group, int *ids);
 
-/* groups_odd.c: odd sets that the solution at hand violates, added; how many in *added. */
+/* groups.c: odd sets that the solution at hand violates, added; how many in *added. */
 extern KanonStatus groups_odd_find(Groups *g, size_t *added);
 
 /* groups_lp.c: the best partition, or what is known of it when time is up. */

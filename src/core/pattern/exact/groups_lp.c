@@ -1,7 +1,7 @@
 /*
  * groups_lp.c: the linear program over groups, by GLPK: columns are added where
  * their price is good (groups_price.c), odd sets where they are violated
- * (groups_odd.c), until there are none of either.
+ * (groups.c), until there are none of either.
  *
  * In all that was tried the solution is then one of whole numbers, but for a few small
  * tables: there all groups that could be part of a better one are listed, and GLPK

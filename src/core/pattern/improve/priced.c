@@ -5,7 +5,7 @@
  * rows would pay more than it costs.  So nothing is stored before prices have been
  * asked: those of a release that is there (what each row costs in it) begin, all
  * instances are enumerated, and only those stay that some prices in a box around these
- * can open, with the rows that they would take then (box.c).  On what stays the
+ * can open, with the rows that they would take then (bound.c).  On what stays the
  * Lagrangian bound is that of the whole program, at all prices in the box; it leads to
  * better prices, and these to a narrower box: column generation with the box of R.
  * Marsten, W. Hogan, J. Blankenship, "The boxstep method for large-scale

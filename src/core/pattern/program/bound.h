@@ -50,7 +50,7 @@ typedef struct IlpCandidate
 extern double ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need, double w,
 							   double *slack);
 
-/* box.c: prices that stay near what they are, and what can matter then */
+/* bound.c: prices that stay near what they are, and what can matter then */
 typedef struct IlpBox
 {
 	double *low;  /* [m] */
