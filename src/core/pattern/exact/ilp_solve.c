@@ -28,15 +28,6 @@
  */
 #define MAX_GLPK ((size_t) 1000 * 1000)
 
-/*
- * Pairs from which a model is too large for GLPK unless fixing by a guess leaves
- * little of it, and how deep guesses may nest.
- */
-#ifndef ILP_GUESSED
-#define ILP_GUESSED 20000
-#endif
-#define MAX_GUESSES 6
-
 /* The part of a model's time that its search and prices take. */
 #define PRICED 0.3
 
@@ -326,63 +317,6 @@ falls_apart(const IlpModel *model, bool *result)
 }
 
 /*
- * Guesses that there is a solution little above the bound, and fixes by that: a
- * solution of at most the guess is optimal, and when there is none, the bound
- * is above the guess, and the next one is larger.  This makes good for what
- * the search lacks, since most optima are close to the bound.
- */
-static KanonStatus
-solve_guessing(const IlpModel *model, const IlpPrices *prices, double *target, IlpPlan *plan, int depth,
-			   IlpAnswer *answer)
-{
-	KanonEnv *env = model->env;
-	double step = fmax(model->integral ? 1 : 0, 0.001 * fabs(prices->bound));
-	KanonStatus status = KANON_OK;
-
-	for (;; step *= 3)
-	{
-		IlpModel copy;
-		IlpAnswer sub = {.cost = INFINITY, .bound = prices->bound};
-		IlpList fixed = {0};
-		double guess = ilp_round_up(model, prices->bound + step);
-		bool small;
-
-		if (guess + step >= *target || plan->pace->late)
-			break;
-		if (guess < answer->bound)
-			continue;
-		status = ilp_fixed_copy(model, prices, guess, &copy, &fixed, plan->pace);
-		if (status != KANON_OK)
-		{
-			kanon_free(env, fixed.v);
-			break;
-		}
-		small = (double) copy.start[copy.nf] < 0.7 * (double) model->start[model->nf];
-		if (small)
-			status = solve_parts(&copy, guess, plan, depth, &fixed, &sub);
-		if (status == KANON_OK && sub.cost < answer->cost - 1e-9)
-		{
-			answer->cost = sub.cost;
-			answer->open.n = 0;
-			for (size_t j = 0; j < sub.open.n && status == KANON_OK; j++)
-				if (!ilp_list_add(env, &answer->open, model->id[sub.open.v[j]]))
-					status = KANON_NO_MEMORY;
-			*target = fmin(*target, ilp_cutoff(model, sub.cost));
-		}
-		if (small)
-			answer->bound =
-				fmax(answer->bound, fmin(answer->cost, fmin(sub.bound, ilp_beyond(model, guess))));
-		ilp_model_free(&copy);
-		kanon_free(env, fixed.v);
-		kanon_free(env, sub.open.v);
-		/* larger guesses are for those that are proven wrong */
-		if (status != KANON_OK || !small || answer->bound > *target || answer->bound <= guess)
-			break;
-	}
-	return status;
-}
-
-/*
  * Least cost of a model; answer->bound is a bound on every solution of cost at
  * most `cutoff`.  Takes the model apart.
  */
@@ -412,9 +346,6 @@ solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth, IlpAnswer *
 		kanon_pace_part(plan->pace, from, from + PRICED * span, 0, 1);
 		status = search_and_price(model, cutoff, &target, plan, depth, &prices, answer);
 		kanon_pace_part(plan->pace, from + PRICED * span, from + span, 0, 1);
-		if (status == KANON_OK && answer->bound <= target && depth < MAX_GUESSES &&
-			model->start[model->nf] >= ILP_GUESSED)
-			status = solve_guessing(model, &prices, &target, plan, depth, answer);
 		if (status == KANON_OK && answer->bound <= target)
 			status = ilp_fix(model, &prices, target, &dropped, plan->pace);
 		if (status == KANON_OK && answer->bound <= target)
