@@ -155,7 +155,7 @@ extern bool explain_by_cells(const Explain *explain);
 /* explain_changed.c: what would be lost without a quasi-identifier, or at another weight of it. */
 extern void explain_changed(const Explain *explain);
 
-/* explain_known.c: the columns that would be known together whose rare combinations cost most. */
+/* explain_sets.c: the columns that would be known together whose rare combinations cost most. */
 extern void explain_known(const Explain *explain);
 
 /* explain_sets.c: a run over sets of items, or of two tables, that has been solved. */
@@ -250,7 +250,7 @@ extern void risk_classes_free(RiskClasses *classes);
 extern Source *risk_open_population(const Risk *risk, Oid population, ArrayType *qis);
 extern void risk_population(Risk *risk, Source *population);
 
-/* risk_presence.c: how probable bounds on presence are; the distributions are opened and locked before. */
+/* risk_population.c: how probable bounds on presence are; the distributions are opened and locked before. */
 extern void risk_open_presence(Risk *risk, Jsonb *rule);
 extern void risk_presence(Risk *risk);
 

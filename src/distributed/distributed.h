@@ -168,7 +168,7 @@ extern bool stored_repeats(const Stored *stored, TupleTableSlot *slot, Datum *va
 /* The row with which the next ones are compared. */
 extern void stored_remember(Stored *stored, TupleTableSlot *slot);
 
-/* ---- value_sample.c: values of kept columns as workers tell them: by hashes, and of all that there are a fair sample ---- */
+/* ---- worker_stage.c: values of kept columns as workers tell them: by hashes, and of all that there are a fair sample ---- */
 
 /* A value as it is reported: the column's place among those that were asked about, and the hash. */
 #define SAMPLED ((int) (sizeof(uint16) + sizeof(uint32)))

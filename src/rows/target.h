@@ -159,7 +159,7 @@ extern int64 target_write_end(Writer *writer);
 /* The source is another when it is read again. */
 pg_noreturn extern void raise_source_changed(void);
 
-/* ---- comments.c: what a published table says of itself and its columns ---- */
+/* ---- column_labels.c: what a published table says of itself and its columns ---- */
 
 /* A table's comment that begins so is kanon's, and may be renewed; any other stays. */
 #define COMMENT_PREFIX "kanon: "

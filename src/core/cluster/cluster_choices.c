@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "cluster/cluster_patterns.h"
+#include "cluster/clustering.h"
+#include "pattern/exact/exact.h"
+#include "privacy/rules.h"
 
 typedef struct Choices
 {
@@ -172,5 +175,233 @@ clusters_choose(Clusters *c, double *bound)
 	kanon_free(env, s.left);
 	kanon_free(env, s.takers);
 	kanon_free(env, s.cheapest);
+	return status;
+}
+
+/*
+ * ---- Pattern clustering of few rows under any privacy rules, by every way to
+ * divide each row type among the classes.
+ *
+ * Row types come one after the other; the rows of each go to the classes that take them,
+ * cheapest first.  A branch ends where
+ *     its cost, and for each row left its cheapest class that may still be used, is too high;
+ *     a class that is used can no longer have k rows;
+ *     a class has all rows that it will ever have, and they break a rule.
+ */
+
+typedef struct Places
+{
+	Clusters *c;
+	uint32_t *left; /* [npatterns] classes that a pattern may still have */
+	int64_t *rows;  /* [nf] rows of each class so far */
+	int64_t *count; /* [pairs] rows of each type in each class */
+	int64_t *best;  /* [pairs] those of the cheapest release so far */
+	IlpList used;   /* classes that have rows */
+	double cost;
+	double cutoff; /* what costs more does not count */
+	bool found;
+	int64_t nodes;
+	bool ended; /* by its work: nothing is proven */
+} Places;
+
+static bool
+may_use(const Places *s, uint32_t f)
+{
+	return s->rows[f] > 0 || s->left[s->c->group[f]] > 0;
+}
+
+/* No release costs less that goes on from here: `rows` of a type go to classes from `option` on, then come others. */
+static double
+least_from(const Places *s, uint32_t type, size_t option, int64_t rows)
+{
+	const IlpModel *model = &s->c->model;
+	double sum = s->cost;
+
+	for (uint32_t i = type; i < model->m; i++)
+	{
+		size_t o = i == type ? option : model->opt_start[i];
+
+		while (o < model->opt_start[i + 1] && !may_use(s, model->opt[o]))
+			o++;
+		if (o == model->opt_start[i + 1])
+			return INFINITY;
+		sum += (double) (i == type ? rows : model->n[i]) * model->w[model->opt[o]];
+	}
+	return sum;
+}
+
+/* Can every class that is used still have k rows? */
+static bool
+may_fill(const Places *s, uint32_t type, int64_t rows)
+{
+	const IlpModel *model = &s->c->model;
+
+	for (size_t j = 0; j < s->used.n; j++)
+	{
+		uint32_t f = s->used.v[j];
+		int64_t most = s->rows[f];
+
+		for (size_t p = model->start[f + 1]; p > model->start[f] && model->type[p - 1] >= type; p--)
+			most += model->type[p - 1] == type ? rows : model->n[model->type[p - 1]];
+		if (most < model->k)
+			return false;
+	}
+	return true;
+}
+
+/* Do the classes that no later type goes to keep the rules? */
+static bool
+keep_rules(const Places *s, uint32_t type)
+{
+	const IlpModel *model = &s->c->model;
+
+	for (size_t j = 0; j < s->used.n; j++)
+	{
+		uint32_t f = s->used.v[j];
+		size_t from = model->start[f];
+		size_t n = model->start[f + 1] - from;
+
+		if (model->type[from + n - 1] == type &&
+			!kanon_class_allowed(s->c->problem, model->type + from, s->count + from, n, s->rows[f]))
+			return false;
+	}
+	return true;
+}
+
+/* So many rows of the type more are in the class, or fewer. */
+static bool
+put(Places *s, uint32_t type, uint32_t f, int64_t rows)
+{
+	const IlpModel *model = &s->c->model;
+	size_t p = model->start[f];
+	bool was_used = s->rows[f] > 0;
+
+	while (model->type[p] != type)
+		p++;
+	s->count[p] += rows;
+	s->rows[f] += rows;
+	s->cost += (double) rows * model->w[f];
+	if (s->rows[f] == 0 && was_used)
+	{
+		s->left[s->c->group[f]]++;
+		s->used.n--; /* it was the last that came */
+	}
+	else if (!was_used && s->rows[f] > 0)
+	{
+		s->left[s->c->group[f]]--;
+		return ilp_list_add(model->env, &s->used, f);
+	}
+	return true;
+}
+
+/* One class of all rows. */
+static void
+take_best(Places *s)
+{
+	const IlpModel *model = &s->c->model;
+
+	for (size_t p = 0; p < model->start[model->nf]; p++)
+		s->best[p] = s->count[p];
+	s->found = true;
+	s->cutoff = ilp_cutoff(model, s->cost);
+	s->c->result.cost = s->cost;
+}
+
+/* `rows` of the type go to classes from `option` on, then come others: no deeper than there are rows and types. */
+static KanonStatus
+place(Places *s, uint32_t type, size_t option, int64_t rows)
+{
+	const IlpModel *model = &s->c->model;
+	KanonPace *pace = &s->c->pace;
+	KanonStatus status = KANON_OK;
+	double cost = s->cost;
+
+	if (rows == 0)
+	{
+		if (!keep_rules(s, type))
+			return KANON_OK;
+		if (type + 1 < model->m)
+			return place(s, type + 1, model->opt_start[type + 1], model->n[type + 1]);
+		take_best(s);
+		return KANON_OK;
+	}
+	for (; status == KANON_OK && !pace->late && !s->ended; option++)
+	{
+		double least = least_from(s, type, option, rows);
+		uint32_t f;
+
+		s->c->nodes++;
+		s->ended = ++s->nodes >= KANON_CLUSTERING_NODES;
+		if (kanon_step(pace, model->m + 8 * s->used.n))
+			return KANON_CANCELLED;
+		if (least == INFINITY || least > s->cutoff || !may_fill(s, type, rows))
+			return KANON_OK;
+		while (!may_use(s, model->opt[option]))
+			option++;
+		f = model->opt[option];
+		for (int64_t n = rows; n > 0 && status == KANON_OK && !pace->late && !s->ended; n--)
+		{
+			if (!put(s, type, f, n))
+				return KANON_NO_MEMORY;
+			status = place(s, type, option + 1, rows - n);
+			put(s, type, f, -n);
+			s->cost = cost;
+		}
+	}
+	return status;
+}
+
+bool
+clusters_few(const KanonProblem *problem)
+{
+	int64_t rows = 0;
+
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		if (problem->rows[i] > KANON_CLUSTERING_ROWS || (rows += problem->rows[i]) > KANON_CLUSTERING_ROWS)
+			return false;
+	return problem->ntypes > 0 && kanon_mask_count(problem, KANON_CLUSTERING_PATTERNS) >= 0;
+}
+
+bool
+kanon_clustering_proves(const KanonProblem *problem)
+{
+	int64_t most = KANON_CLUSTERING_PAIRS / (problem->ntypes > 0 ? problem->ntypes : 1);
+
+	return problem->privacy == NULL || clusters_few(problem) ||
+		   (ilp_privacy_takes(problem) && kanon_mask_count(problem, most) >= 0);
+}
+
+KanonStatus
+clusters_place(Clusters *c, double *bound)
+{
+	KanonEnv *env = c->problem->env;
+	const IlpModel *model = &c->model;
+	KanonScratch scratch = {.env = env};
+	size_t pairs = model->start[model->nf];
+	size_t whole = c->instances.start[c->instances.n] + c->problem->ntypes;
+	Places s = {.c = c, .cutoff = clusters_cutoff(c)};
+	KanonStatus status = ilp_model_transpose(&c->model, &c->pace);
+
+	s.left = kanon_take(&scratch, c->npatterns, sizeof(*s.left));
+	s.rows = kanon_take0(&scratch, model->nf, sizeof(*s.rows));
+	s.count = kanon_take0(&scratch, pairs, sizeof(*s.count));
+	s.best = kanon_take0(&scratch, whole, sizeof(*s.best));
+	if (status == KANON_OK)
+		status = kanon_taken(&scratch);
+	for (size_t p = 0; p < c->npatterns && status == KANON_OK; p++)
+		s.left[p] = c->limit[p];
+	if (status == KANON_OK)
+		status = place(&s, 0, model->opt_start[0], model->n[0]);
+	if (status == KANON_OK && kanon_privacy_failed(c->problem->privacy))
+		status = KANON_NO_MEMORY;
+	if (status == KANON_OK && s.found)
+	{
+		kanon_release_free(c->problem, &c->result.release);
+		status = kanon_pairs_release(c->problem, &c->instances, s.best, true, &c->result.release);
+	}
+	if (status == KANON_OK && !c->pace.late && !s.ended)
+		*bound = c->result.cost;
+	kanon_free(env, s.used.v);
+	kanon_scratch_free(&scratch);
 	return status;
 }

@@ -119,7 +119,7 @@ extern KanonStatus clusters_branch(Clusters *c, double *bound);
 extern bool clusters_few(const KanonProblem *problem);
 
 /*
- * cluster_rows.c: the least cost under privacy rules, or that there is none, of few rows; *bound is c->result.cost then.
+ * cluster_choices.c: the least cost under privacy rules, or that there is none, of few rows; *bound is c->result.cost then.
  * It stays where time is up.
  */
 extern KanonStatus clusters_place(Clusters *c, double *bound);

@@ -9,7 +9,10 @@
  * left: minimal moles that it is in, by its occurrences.  Suppressing an item makes no
  * new mole.
  */
+#include <string.h>
+
 #include "itemsets/transactions.h"
+#include "util/hash.h"
 
 typedef struct Moles
 {
@@ -186,5 +189,247 @@ kanon_recode_suppress(const KanonTransactions *problem, KanonRecoding *recoding,
 		status = fill_recoding(problem, suppressed, loss, recoding, report);
 	kanon_free(env, loss);
 	kanon_free(env, suppressed);
+	return status;
+}
+
+/*
+ * ---- Which items to suppress so that none of some sets stays whole: the greedy
+ * choice of Xu, Wang, Fu and Yu (KDD 2008), the largest MM(e) / IL(e), which is
+ * Cao et al.'s payoff ratio, too.
+ */
+
+static uint64_t
+hash_set(const uint32_t *set, int size)
+{
+	uint64_t hash = (uint64_t) size;
+
+	for (int i = 0; i < size; i++)
+		hash = kanon_hash_add(hash, set[i]);
+	return hash;
+}
+
+static bool
+same(const KanonHit *hit, uint32_t number, const uint32_t *set, int size)
+{
+	size_t from = hit->start[number];
+
+	return hit->start[number + 1] - from == (size_t) size &&
+		   memcmp(hit->item + from, set, sizeof(uint32_t) * (size_t) size) == 0;
+}
+
+static size_t
+find_slot(const KanonHit *hit, const uint32_t *set, int size)
+{
+	size_t at = hash_set(set, size) & (hit->nslots - 1);
+
+	while (hit->slot[at] != UINT32_MAX && !same(hit, hit->slot[at], set, size))
+		at = (at + 1) & (hit->nslots - 1);
+	return at;
+}
+
+bool
+kanon_hit_has(const KanonHit *hit, const uint32_t *set, int size)
+{
+	return hit->n > 0 && hit->slot[find_slot(hit, set, size)] != UINT32_MAX;
+}
+
+bool
+kanon_hit_has_part(const KanonHit *hit, const uint32_t *set, int size)
+{
+	uint32_t part[KANON_MAX_SET];
+
+	for (uint32_t which = 1; which + 1 < UINT32_C(1) << size && hit->n > 0; which++)
+	{
+		int n = 0;
+
+		for (int i = 0; i < size; i++)
+			if (which >> i & 1)
+				part[n++] = set[i];
+		if (kanon_hit_has(hit, part, n))
+			return true;
+	}
+	return false;
+}
+
+static KanonStatus
+grow_slots(KanonHit *hit)
+{
+	size_t nslots = hit->nslots == 0 ? 64 : 2 * hit->nslots;
+	uint32_t *slot = kanon_take(&hit->scratch, nslots, sizeof(uint32_t));
+
+	if (slot == NULL)
+		return KANON_NO_MEMORY;
+	memset(slot, 0xff, nslots * sizeof(uint32_t));
+	kanon_drop(&hit->scratch, hit->slot);
+	hit->slot = slot;
+	hit->nslots = nslots;
+	for (size_t i = 0; i < hit->n; i++)
+	{
+		size_t from = hit->start[i];
+
+		slot[find_slot(hit, hit->item + from, (int) (hit->start[i + 1] - from))] = (uint32_t) i;
+	}
+	return KANON_OK;
+}
+
+static KanonStatus
+make_room(KanonHit *hit, int size)
+{
+	bool fresh = hit->start == NULL;
+
+	if (!KANON_GROW(&hit->scratch, &hit->room, hit->n + 2, KANON_ARRAY(hit->start)) ||
+		!KANON_GROW(&hit->scratch, &hit->item_room, hit->nitem + (size_t) size, KANON_ARRAY(hit->item)))
+		return KANON_NO_MEMORY;
+	if (fresh)
+		hit->start[0] = 0;
+	return 2 * (hit->n + 1) > hit->nslots ? grow_slots(hit) : KANON_OK;
+}
+
+KanonStatus
+kanon_hit_add(KanonHit *hit, const uint32_t *set, int size)
+{
+	KanonStatus status = make_room(hit, size);
+	size_t at;
+
+	if (status != KANON_OK)
+		return status;
+	at = find_slot(hit, set, size);
+	if (hit->slot[at] != UINT32_MAX)
+		return KANON_OK;
+	memcpy(hit->item + hit->nitem, set, sizeof(uint32_t) * (size_t) size);
+	hit->nitem += (size_t) size;
+	hit->slot[at] = (uint32_t) hit->n;
+	hit->start[++hit->n] = hit->nitem;
+	return KANON_OK;
+}
+
+void
+kanon_hit_clear(KanonHit *hit)
+{
+	hit->n = hit->nitem = 0;
+	if (hit->slot != NULL)
+		memset(hit->slot, 0xff, hit->nslots * sizeof(uint32_t));
+}
+
+void
+kanon_hit_free(KanonHit *hit)
+{
+	kanon_scratch_free(&hit->scratch);
+	*hit = (KanonHit){.scratch = hit->scratch};
+}
+
+/* Which sets an item is in, and how many of them are still whole. */
+typedef struct Index
+{
+	size_t *start;   /* [nitems + 1] */
+	uint32_t *set;   /* sets by item */
+	uint32_t *whole; /* [nitems] */
+	uint32_t *hits;  /* [n] items of the set that are suppressed here */
+	uint32_t *order; /* [nitems] items in the order in which they went */
+} Index;
+
+static KanonStatus
+index_open(Index *index, KanonHit *hit, uint32_t nitems)
+{
+	KanonScratch *scratch = &hit->scratch;
+
+	index->start = kanon_take0(scratch, (size_t) nitems + 1, sizeof(size_t));
+	index->set = kanon_take(scratch, hit->nitem, sizeof(uint32_t));
+	index->whole = kanon_take0(scratch, nitems, sizeof(uint32_t));
+	index->hits = kanon_take0(scratch, hit->n, sizeof(uint32_t));
+	index->order = kanon_take(scratch, nitems, sizeof(uint32_t));
+	if (scratch->failed)
+		return KANON_NO_MEMORY;
+	for (size_t i = 0; i < hit->nitem; i++)
+	{
+		index->start[hit->item[i] + 1]++;
+		index->whole[hit->item[i]]++;
+	}
+	for (uint32_t e = 0; e < nitems; e++)
+		index->start[e + 1] += index->start[e];
+	for (size_t s = 0; s < hit->n; s++)
+		for (size_t i = hit->start[s]; i < hit->start[s + 1]; i++)
+			index->set[index->start[hit->item[i]]++] = (uint32_t) s;
+	for (uint32_t e = nitems; e > 0; e--)
+		index->start[e] = index->start[e - 1];
+	index->start[0] = 0;
+	return KANON_OK;
+}
+
+/* The item in most whole sets for its loss; of equal ones the least. */
+static uint32_t
+most_for_least(const Index *index, uint32_t nitems, const int64_t *loss)
+{
+	uint32_t best = UINT32_MAX;
+
+	for (uint32_t e = 0; e < nitems; e++)
+	{
+		if (index->whole[e] == 0)
+			continue;
+		if (best == UINT32_MAX ||
+			(double) index->whole[e] * (double) loss[best] > (double) index->whole[best] * (double) loss[e])
+			best = e;
+	}
+	return best;
+}
+
+/* From the last to the first: one all of whose sets have another one stays. */
+static void
+take_back(const Index *index, uint32_t n, bool *suppressed)
+{
+	while (n-- > 0)
+	{
+		uint32_t e = index->order[n];
+		bool needed = false;
+
+		for (size_t i = index->start[e]; i < index->start[e + 1] && !needed; i++)
+			needed = index->hits[index->set[i]] == 1;
+		if (needed)
+			continue;
+		suppressed[e] = false;
+		for (size_t i = index->start[e]; i < index->start[e + 1]; i++)
+			index->hits[index->set[i]]--;
+	}
+}
+
+static KanonStatus
+choose(const KanonHit *hit, Index *index, KanonPace *pace, uint32_t nitems, const int64_t *loss,
+	   bool *suppressed)
+{
+	uint32_t n = 0;
+	uint32_t e;
+
+	while ((e = most_for_least(index, nitems, loss)) != UINT32_MAX)
+	{
+		suppressed[e] = true;
+		index->order[n++] = e;
+		for (size_t i = index->start[e]; i < index->start[e + 1]; i++)
+		{
+			uint32_t s = index->set[i];
+
+			if (index->hits[s]++ == 0)
+				for (size_t j = hit->start[s]; j < hit->start[s + 1]; j++)
+					index->whole[hit->item[j]]--;
+		}
+		if (kanon_stop(pace, nitems + 4 * (index->start[e + 1] - index->start[e])))
+			return KANON_CANCELLED;
+	}
+	take_back(index, n, suppressed);
+	return KANON_OK;
+}
+
+KanonStatus
+kanon_hit_suppress(KanonHit *hit, KanonPace *pace, uint32_t nitems, const int64_t *loss, bool *suppressed)
+{
+	Index index;
+	size_t mark = kanon_mark(&hit->scratch);
+	KanonStatus status = KANON_OK;
+
+	if (hit->n == 0)
+		return KANON_OK;
+	status = index_open(&index, hit, nitems);
+	if (status == KANON_OK)
+		status = choose(hit, &index, pace, nitems, loss, suppressed);
+	kanon_release(&hit->scratch, mark);
 	return status;
 }

@@ -8,7 +8,7 @@
 #include "util/scratch.h"
 #include "kanon.h"
 
-/* ---- hit.c: sets that must not stay whole, and which items to suppress for that ---- */
+/* ---- suppress.c: sets that must not stay whole, and which items to suppress for that ---- */
 
 /* Sets that are gathered at once; when there are more, these are hit first. */
 #ifndef KANON_HIT_MOST
@@ -122,7 +122,7 @@ typedef enum KanonSetModel
 extern KanonStatus kanon_recode_apriori(const KanonTransactions *problem, KanonRecoding *recoding,
 										KanonReport *report);
 
-/* direct.c: DA, sets of m items and of what they generalize to, in the order of a complete count tree. */
+/* apriori.c: DA, sets of m items and of what they generalize to, in the order of a complete count tree. */
 extern KanonStatus kanon_recode_direct(const KanonTransactions *problem, KanonRecoding *recoding,
 									   KanonReport *report);
 

@@ -8,7 +8,7 @@
 #include "util/random.h"
 
 /*
- * ---- chance.c: draws of an exact probability, made of random bits by integers alone.
+ * ---- question.c: draws of an exact probability, made of random bits by integers alone.
  *
  * C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy",
  * NeurIPS 2020, algorithms 1 and 2.  Noise that is computed in floating point tells by
