@@ -219,6 +219,12 @@ SELECT min(n) FROM (SELECT count(DISTINCT person) AS n FROM by_persons WHERE num
 SELECT rows_below_k FROM kanon_check('by_persons', '{age,zip,sex,job}', 2, 4, missing => 'aside', subject => 'person');
 SELECT pattern, suppressed_rows > 0 AS some FROM kanon_full_domain('visits', 'by_persons', '{age,zip,sex,job}', 4, suppression_limit => 0.5, known_columns => 2, privacy => ARRAY[kanon_subject('person')], keep => '{person}', allow_identifying => '{person}', hierarchies => '{"age": {"interval": [5, 10]}}', replace => true);
 SELECT rows_below_k FROM kanon_check('by_persons', '{age,zip,sex,job}', 2, 4, missing => 'aside', subject => 'person');
+-- the least of a small table for persons, proven
+CREATE VIEW few_visits AS SELECT age % 4 AS age, zip, sex, job, person / 2 AS person FROM visits WHERE nr <= 24;
+SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('few_visits', 'by_persons', '{age,zip,sex,job}', 3, 'greedy', known_columns => 2, privacy => ARRAY[kanon_subject('person')], keep => '{person}', allow_identifying => '{person}', replace => true);
+SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('few_visits', 'by_persons', '{age,zip,sex,job}', 3, 'ilp', known_columns => 2, privacy => ARRAY[kanon_subject('person')], keep => '{person}', allow_identifying => '{person}', replace => true);
+SELECT rows_below_k FROM kanon_check('by_persons', '{age,zip,sex,job}', 2, 3, missing => 'aside', subject => 'person');
+SELECT proven, cost <= lag(cost) OVER (ORDER BY run) AS least FROM kanon_usefulness WHERE target LIKE '%.by_persons' ORDER BY run DESC LIMIT 1;
 -- that many rows show it is not enough
 SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('visits', 'by_persons', '{age,zip,sex,job}', 4, known_columns => 2, keep => '{person}', allow_identifying => '{person}', replace => true);
 SELECT rows_below_k FROM kanon_check('by_persons', '{age,zip,sex,job}', 2, 4, missing => 'aside');
@@ -239,7 +245,6 @@ SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, 
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, hierarchies => '{"age": {"interval": [10]}}', missing => 'any');
 SELECT kanon_full_domain('people', 'no', '{age,zip}', 4, known_columns => 2, missing => 'any');
 SELECT kanon_full_domain('people', 'no', '{age,zip}', 4, missing => 'value');
-SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, privacy => ARRAY[kanon_subject('nr')], method => 'ilp');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, privacy => ARRAY[kanon_subject('nr')], missing => 'any');
 SELECT kanon_check('people', '{age,zip}', 2, missing => 'any', subject => 'nr');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, privacy => ARRAY[kanon_distinct_l('ill', 2)], keep => '{ill}');

@@ -12,6 +12,7 @@
  * 	     shows(i) + blank(i, c) over its columns                                  >= 1    of a combination that
  * 	     shows(i) + blank(i, c) <= 1  for each of its columns; shows(i) <= any            k rows have
  * 	     sum of rows * shows(i) >= k * any
+ * 	where persons count:  there(p) <= sum of shows(i) over the person's row types;  sum of there(p) >= k * any
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 
 #include "known/known.h"
 #include "util/linear_program.h"
+#include "util/sort.h"
 
 /* Combinations of row types that the program begins with, at most: each is a row of it. */
 #define MOST_COVERS 20000
@@ -50,6 +52,9 @@ typedef struct Program
 	int *column;   /* [ntypes * ncolumns] of the program; 0: the cell has no value */
 	int *ind;      /* [most + 1] of a row of it */
 	double *val;
+	uint32_t *order; /* [ntypes] row types, those of a person together */
+	int *own;        /* [ntypes + 2] of a row about a person */
+	double *own_val;
 	double upper; /* cost of the best release, */
 	bool better;  /* which is the one in `cells` */
 	double bound; /* none costs less */
@@ -170,23 +175,53 @@ has_it(const Program *p, const FoundRare *found, uint32_t other)
 	return true;
 }
 
-/* k rows show it, or none. */
+/* A person shows it whose rows do. */
+static void
+add_person(Program *p, int n)
+{
+	int row;
+
+	if (n == 0)
+		return;
+	row = lp_add_rows(&p->lp, 1);
+	lp_bound_row(&p->lp, row, -INFINITY, 0);
+	lp_set_row(&p->lp, row, n, p->own, p->own_val);
+}
+
+/* k rows (or persons) show it, or none. */
 static void
 add_choice(Program *p, const FoundRare *found, int64_t k)
 {
 	int any = add_share(p), sum = lp_add_rows(&p->lp, 1), members = 0;
 	int *ind = p->ind + p->problem->ncolumns + 3;
 	double *val = p->val + p->problem->ncolumns + 3;
+	const uint32_t *person = p->known->person;
+	uint32_t last = UINT32_MAX;
+	int nown = 0;
 
-	for (uint32_t i = 0; i < p->problem->ntypes; i++)
+	for (uint32_t at = 0; at < p->problem->ntypes; at++)
 	{
+		uint32_t i = p->order[at];
 		int shows;
 
 		if (!has_it(p, found, i))
 			continue;
 		shows = add_share(p);
-		ind[++members] = shows;
-		val[members] = (double) p->problem->rows[i];
+		if (person == NULL || person[i] != last)
+		{
+			add_person(p, nown);
+			nown = person == NULL ? 0 : 1;
+			ind[++members] = person == NULL ? shows : add_share(p);
+			val[members] = person == NULL ? (double) p->problem->rows[i] : 1;
+			p->own[1] = ind[members];
+			p->own_val[1] = 1;
+			last = person == NULL ? last : person[i];
+		}
+		if (person != NULL)
+		{
+			p->own[++nown] = shows;
+			p->own_val[nown] = -1;
+		}
 		p->ind[1] = shows;
 		p->val[1] = 1;
 		add_row(p, put_cells(p, i, &found->set, 1), 1, INFINITY);
@@ -200,6 +235,7 @@ add_choice(Program *p, const FoundRare *found, int64_t k)
 		p->val[2] = -1;
 		add_row(p, 2, -INFINITY, 0);
 	}
+	add_person(p, nown);
 	ind[++members] = any;
 	val[members] = -(double) k;
 	lp_bound_row(&p->lp, sum, 0, INFINITY);
@@ -316,6 +352,24 @@ solve(void *arg)
 }
 
 static KanonStatus
+sort_types(Program *p)
+{
+	uint32_t n = p->problem->ntypes;
+	KanonKeyed *sorted = kanon_take(&p->scratch, 2 * (size_t) n, sizeof(KanonKeyed));
+
+	if (sorted == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] =
+			(KanonKeyed){.key = p->known->person != NULL ? (double) p->known->person[i] : 0, .item = i};
+	kanon_sort(sorted, sorted + n, n, sizeof(KanonKeyed), kanon_compare_keyed, NULL);
+	for (uint32_t i = 0; i < n; i++)
+		p->order[i] = sorted[i].item;
+	kanon_drop(&p->scratch, sorted);
+	return KANON_OK;
+}
+
+static KanonStatus
 open_program(Program *p)
 {
 	const KanonProblem *problem = p->problem;
@@ -328,8 +382,13 @@ open_program(Program *p)
 	p->column = kanon_take0(&p->scratch, problem->ntypes, (size_t) problem->ncolumns * sizeof(int));
 	p->ind = kanon_take(&p->scratch, most + (size_t) problem->ncolumns, sizeof(int));
 	p->val = kanon_take(&p->scratch, most + (size_t) problem->ncolumns, sizeof(double));
+	p->own = kanon_take(&p->scratch, (size_t) problem->ntypes + 2, sizeof(int));
+	p->own_val = kanon_take(&p->scratch, (size_t) problem->ntypes + 2, sizeof(double));
+	p->order = kanon_take(&p->scratch, problem->ntypes, sizeof(uint32_t));
 	if (status == KANON_OK)
 		status = kanon_taken(&p->scratch);
+	if (status == KANON_OK)
+		status = sort_types(p);
 	return status == KANON_OK ? find_rare(p, true) : status;
 }
 

@@ -31,6 +31,7 @@ typedef struct Case
 	KanonKnown known;
 	bool shown[MOST_ROWS][MOST_COLUMNS]; /* by row type */
 	bool masked;                         /* not every pattern is allowed */
+	uint32_t person[MOST_ROWS];          /* whose rows a type has, where persons count */
 } Case;
 
 static void
@@ -137,13 +138,24 @@ wanted(const Case *self, unsigned set)
 	return k;
 }
 
-/* Does each combination that this row type shows have enough rows? */
+/* Each row type is of one of few persons, who count. */
+static void
+count_persons(Case *self, uint64_t *random)
+{
+	for (uint32_t i = 0; i < self->problem->ntypes; i++)
+		self->person[i] = random_below(random, 6);
+	self->known.person = self->person;
+	self->known.npersons = 6;
+}
+
+/* Does each combination that this row type shows have enough rows, or persons? */
 static bool
 keeps(const Case *self, uint32_t type)
 {
 	for (unsigned set = 1; set < 1U << self->problem->ncolumns; set++)
 	{
 		int64_t rows = 0;
+		unsigned met = 0;
 		bool whole = true;
 
 		for (int c = 0; c < self->problem->ncolumns; c++)
@@ -159,7 +171,9 @@ keeps(const Case *self, uint32_t type)
 					   (self->known.missing == KANON_MISSING_ANY && !self->shown[other][c]) ||
 					   (self->shown[other][c] && self->columns[c].code[other] == self->columns[c].code[type]);
 			rows += same ? self->problem->rows[other] : 0;
+			met |= same ? 1U << self->person[other] : 0;
 		}
+		rows = self->known.person != NULL ? __builtin_popcount(met) : rows;
 		if (rows < wanted(self, set))
 			return false;
 	}
@@ -344,6 +358,8 @@ test_least(void **state)
 		double found;
 
 		case_init(&self, &random, 8, 3, i % 2 == 0);
+		if (i % 3 == 0)
+			count_persons(&self, &random);
 		greedy = solve_checked(kanon_solve_known_greedy, &self);
 		improve = solve_checked(kanon_solve_known_improve, &self);
 		ilp = solve_checked(TRY_ILP, &self);
@@ -581,6 +597,8 @@ test_failures(void **state)
 
 				case_init(&self, &random, how < 4 ? MOST_ROWS : 8, how < 4 ? MOST_COLUMNS : 3, true);
 				before_init(&before, &self, &random);
+				if (how >= 4 && i % 2 == 0)
+					count_persons(&self, &random);
 				fail_at(&self.host, &failure);
 				failure.status = how < 2   ? solve(&self, &release, &report)
 								 : how < 4 ? solve_near(&self, &before, &release, &report)
