@@ -28,6 +28,10 @@ ALTER TABLE ways_alone.orders ADD FOREIGN KEY (person_id) REFERENCES ways_alone.
 SELECT FROM kanon_pattern_guided('ways.flat', 'ways_alone.flat', '{birth,region,sex,month,city}', 5, keep => '{person_id}', allow_identifying => '{person_id}',
     hierarchies => :'of_persons'::jsonb || :'of_orders'::jsonb, privacy => ARRAY[kanon_subject('person_id')]);
 SELECT target, row_count - dropped_rows AS published, round(gcp::numeric, 3) AS gcp, round((read_ms + solve_ms + write_ms + verify_ms)::numeric) AS ms FROM kanon_usefulness WHERE target LIKE 'ways%' ORDER BY run;
+-- of the flat join by table: the cells that come from it, in all rows of the join
+SELECT table_name, round(avg(ncp)::numeric, 3) AS gcp, string_agg(column_name || ' ' || round(ncp::numeric, 3), ', ' ORDER BY column_name) AS columns
+FROM (SELECT CASE WHEN column_name IN ('month', 'city') THEN 'orders' ELSE 'persons' END AS table_name, column_name, ncp
+      FROM kanon_columns WHERE run = (SELECT max(run) FROM kanon_usefulness WHERE target = 'ways_alone.flat')) AS c GROUP BY 1 ORDER BY 1;
 -- an attacker who knows a person and one order
 SELECT way, combinations, smallest, below_k, round(below_k / combinations::numeric, 3) AS share
 FROM (VALUES ('together', 'ways_linked'), ('each alone', 'ways_alone')) AS w (way, home),
