@@ -285,10 +285,15 @@ refuse_of_one_table(FunctionCallInfo fcinfo)
 
 	for (int i = 0; i < lengthof(refused); i++)
 		if (!PG_ARGISNULL(refused[i].argument))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("a publication of several tables has no %s", refused[i].name),
-					 errhint("Say what becomes of each table by set_options => '{\"tables\": {...}}'.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a publication of several tables has no %s", refused[i].name),
+				 refused[i].argument != ALTER_PROTECT
+					 ? errhint("Say what becomes of each table by set_options => '{\"tables\": {...}}'.")
+					 : errhint(
+						   "Rows of others change with each row that comes or leaves: let no reader keep two "
+						   "releases, or publish the persons alone, by their key.")));
 }
 
 /* As the next refresh would, but for the view, which readers have. */

@@ -499,6 +499,25 @@ check_same_tables(const KanonPublication *publication, Jsonb *before)
 					 "and create it anew.")));
 }
 
+/* Other words would be forgotten, whatever they promise. */
+static void
+check_words(const KanonPublication *publication)
+{
+	static const char *const words[] = {"known_rows", "pseudonym", "tables"};
+	Jsonb *others = publication->options;
+
+	for (int i = 0; i < lengthof(words); i++)
+		others = DatumGetJsonbP(
+			DirectFunctionCall2(jsonb_delete, JsonbPGetDatum(others), CStringGetTextDatum(words[i])));
+	if (JB_ROOT_COUNT(others) > 0)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a publication of several tables does not have the options %s",
+					excerpt(JsonbToCString(NULL, &others->root, 0))),
+			 errhint("Its options are known_rows, pseudonym and tables, in which each table has its own.")));
+}
+
 void
 linked_alter(KanonPublication *publication, Jsonb *before)
 {
@@ -507,6 +526,7 @@ linked_alter(KanonPublication *publication, Jsonb *before)
 	Linked *linked = palloc0(sizeof(Linked));
 	Jsonb *named;
 
+	check_words(publication);
 	(void) linked_known_rows(known_rows);
 	group_check_pseudonym(option_text(publication, "pseudonym"));
 	if (tables == NULL || tables->type != jbvBinary)
