@@ -175,7 +175,7 @@ SET client_min_messages = warning;
 
 -- Values that stand for nothing measured are far from the data, and leave its range as it is: each of these tables has
 -- lost about the same, and no method makes years of days for nothing.
-CREATE TABLE stays AS SELECT i AS id, date '2020-01-01' + i * 37 % 700 AS day, i * 7 % 90 AS age, 'c' || i * 7 % 20 AS city FROM generate_series(1, 2000) AS i;
+CREATE TABLE stays AS SELECT i AS id, date '2020-01-01' + i * 37 % 700 AS day, i * 7 % 90 AS age, 'c' || i * 7 % 20 AS city FROM generate_series(1, 500) AS i;
 CREATE FUNCTION lost(call text, day text, age text) RETURNS numeric LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('CREATE OR REPLACE VIEW sentinels AS SELECT CASE WHEN id %% 25 = 0 THEN %L ELSE day END AS day, CASE WHEN id %% 25 = 1 THEN %L ELSE age END AS age, city FROM stays', day, age);
@@ -183,9 +183,10 @@ BEGIN
         $q$hierarchies => '{"day": {"date": ["month", "quarter", "year"]}, "age": {"interval": [5, 10, 20]}}'$q$));
     RETURN (SELECT round(u.gcp::numeric, 4) FROM kanon_usefulness u ORDER BY run DESC LIMIT 1);
 END $$;
-SELECT call, round(lost(call, NULL, NULL), 2) AS without, (SELECT bool_and(abs(lost(call, day, age) / lost(call, NULL, NULL) - 1) < 0.2)
+SELECT call, round(without, 2) AS without, (SELECT bool_and(abs(lost(call, day, age) / without - 1) < 0.2)
         FROM (VALUES ('9999-12-31', NULL), ('0001-01-01', '999998'), ('infinity', '-99999')) AS v (day, age)) AS alike
-    FROM unnest('{"pattern_guided(%s, %s","pattern_guided(%s, %s, method => ''improve'', effort => 0.1","full_domain(%s, %s","subtree(%s, %s","cluster(%s","cluster(%s, method => ''gather''","freeform(%s, %s, method => ''ring''"}'::text[]) AS call;
+    FROM (SELECT call, lost(call, NULL, NULL) AS without
+    FROM unnest('{"pattern_guided(%s, %s","pattern_guided(%s, %s, method => ''improve'', effort => 0.01","full_domain(%s, %s","subtree(%s, %s","cluster(%s","cluster(%s, method => ''gather''","freeform(%s, %s, method => ''ring''"}'::text[]) AS call OFFSET 0) AS c;
 -- and of means
 CREATE VIEW for_ever AS SELECT CASE WHEN id % 25 = 0 THEN '9999-12-31' ELSE day END AS day, city FROM stays;
 SELECT count(*) FROM kanon_cluster('for_ever', 'for_ever_target', '{day,city}', 5);
