@@ -6,7 +6,9 @@
 #include "pattern/greedy/greedy.h"
 
 /* The plan of batches counts patterns by cost in this many steps. */
+#ifndef PLAN_STEPS
 #define PLAN_STEPS 16384
+#endif
 
 /*
  * With unit weights a batch is a cost level: the L-th has all patterns with L
