@@ -109,16 +109,16 @@ sub new_row
 {
 	my ($case) = @_;
 	my $id = ++$case->{last};
-	return { id => $id, who => chance($case->{many}) && $id > 1 ? 1 + below($id - 1) : $id, a => below(4) + 1, b => pick(qw(xx xy yx yy)), c => below($case->{wide} ? 80 : 3),
+	return { id => $id, who => chance($case->{many}) && $id > 1 ? 1 + below($id - 1) : $id, a => below(4) + 1, b => $case->{nulls} && chance(0.2) ? undef : pick(qw(xx xy yx yy)), c => below($case->{wide} ? 80 : 3),
 		ill => 'ill' . below(5), aside => below(1000), tag => "person $id", day => sprintf('2024-03-%02d', 1 + $id % 28), flag => $id % 3 ? 'yes' : 'no' };
 }
 
-sub values_of { my ($row) = @_; return '(' . join(', ', @$row{qw(id id who a)}, "'$row->{b}'", $row->{c}, "'$row->{ill}'", $row->{aside}, map { "'$row->{$_}'" } qw(tag day flag)) . ')'; }
+sub values_of { my ($row) = @_; return '(' . join(', ', @$row{qw(id id who a)}, defined $row->{b} ? "'$row->{b}'" : 'NULL', $row->{c}, "'$row->{ill}'", $row->{aside}, map { "'$row->{$_}'" } qw(tag day flag)) . ')'; }
 
-sub same { my ($case, $x, $y) = @_; return !grep { $x->{$_} ne $y->{$_} } @{ $case->{used} }; }
+sub same { my ($case, $x, $y) = @_; return !grep { ($x->{$_} // 'NULL') ne ($y->{$_} // 'NULL') } @{ $case->{used} }; }
 
 # All that the publication uses of the source.
-sub used_of { my ($case) = @_; return join "\n", sort map { my $row = $_; join ' ', map { $row->{$_} } @{ $case->{used} } } values %{ $case->{rows} }; }
+sub used_of { my ($case) = @_; return join "\n", sort map { my $row = $_; join ' ', map { $row->{$_} // 'NULL' } @{ $case->{used} } } values %{ $case->{rows} }; }
 
 sub add
 {
@@ -183,7 +183,7 @@ sub look
 	my ($case) = @_;
 	my $what = join ', ', @{ $case->{qis} }, $case->{options}{mark} ? 'kanon_pattern' : ();
 	my $ill = (grep { $_ eq 'ill' } @{ $case->{options}{keep} }) ? 'ill' : "'' AS ill";
-	my $cells = join ', ', @{ $case->{qis} }, $case->{masked} // ();
+	my $cells = join ', ', @{ $case->{qis} }, $case->{masked} // (), $case->{known} ? 'kanon_pattern' : ();
 	my $rows = $db->rows("SELECT id, row($what)::text AS class, $ill, $cells FROM pub");
 	my (%seen, %ill, %cells);
 	for my $row (@$rows)
@@ -227,21 +227,32 @@ sub look
 	return \%seen;
 }
 
+# A row's cells, one for each column: undef where nothing is shown. NULL of the source may be a value.
+sub shown_of
+{
+	my ($case, $row) = @_;
+	my $value = ($case->{options}{missing} // '') eq 'value';
+	return map { $row->{ $case->{qis}[$_] } // ($value && substr($row->{kanon_pattern}, $_, 1) ne '*' ? 'NULL' : undef) } 0 .. $#{ $case->{qis} };
+}
+
 # Of each set of columns that the attacker may know: the combinations that rows show, each in k of them.
 sub fewest
 {
 	my ($case, $which, @rows) = @_;
-	my @qis = @{ $case->{qis} };
-	for my $set (1 .. 2**@qis - 1)
+	my @shown = map { [ shown_of($case, $_) ] } @rows;
+	for my $set (1 .. 2**@{ $case->{qis} } - 1)
 	{
-		my @columns = map { $qis[$_] } grep { $set >> $_ & 1 } 0 .. $#qis;
+		my @columns = grep { $set >> $_ & 1 } 0 .. $#{ $case->{qis} };
 		next if @columns > $case->{known};
 		my %n;
-		for my $row (@rows) { $n{ join '|', @$row{@columns} }++ if !grep { !defined } @$row{@columns}; }
+		for my $row (@shown) { $n{ join '|', @$row[@columns] }++ if !grep { !defined } @$row[@columns]; }
 		complain($case, "$which: @columns $_ in $n{$_} rows") for grep { $n{$_} < $case->{k} } sort keys %n;
 	}
 	return;
 }
+
+# How coarse a cell is: 0 for a value, more for blank than for any level.
+sub level_of { my ($row, $c) = @_; return index('-123456789*', substr($row->{kanon_pattern}, $c, 1)); }
 
 # The rows that are as they were: what they show tonight they showed the night before, and k of them show it.
 sub judge_known
@@ -251,7 +262,13 @@ sub judge_known
 	my @stayed = grep { $old->{$_} && $then->{$_} && same($case, $then->{$_}, $now->{$_}) } sort keys %$new;
 	for my $id (@stayed)
 	{
-		complain($case, "row $id shows $_ again") for grep { defined $new->{$id}{$_} && !defined $old->{$id}{$_} } @{ $case->{qis} };
+		my @then = shown_of($case, $old->{$id});
+		my @now = shown_of($case, $new->{$id});
+		for my $c (0 .. $#now)
+		{
+			complain($case, "row $id shows $case->{qis}[$c] again") if defined $now[$c] && !defined $then[$c];
+			complain($case, "row $id shows $case->{qis}[$c] finer than before") if defined $now[$c] && level_of($new->{$id}, $c) < level_of($old->{$id}, $c);
+		}
 	}
 	fewest($case, 'unchanged rows', map { $new->{$_} } @stayed);
 	return;
@@ -439,8 +456,28 @@ sub draw_case
 		$options{method} = pick(rare_methods($case)) if chance(0.2);
 		rare_options($case);
 	}
-	$case->{what} = join ' ', $model, $options{method}, "k $case->{k}", $case->{key} ? "key $case->{key}" : 'no key', $case->{protect} ? 'protected' : (), $case->{rule} // '', $json->encode(\%options);
+	$case->{what} = join ' ', $case->{model}, $options{method}, "k $case->{k}", $case->{key} ? "key $case->{key}" : 'no key', $case->{protect} ? 'protected' : (), $case->{rule} // '', $json->encode(\%options);
 	return $case;
+}
+
+# Who knows few columns, of values with levels, of one level for all rows, and where NULL of the source is a value.
+sub known_options
+{
+	my ($case) = @_;
+	my $options = $case->{options};
+	if (chance(0.3))
+	{
+		$case->{model} = 'full_domain';
+		delete $options->{rules};
+		@$options{qw(method suppression_limit)} = (pick(qw(flash samarati incognito speedy)), pick(0.2, 0.5, 1));
+	}
+	elsif (chance(0.4))
+	{
+		$options->{missing} = 'value';
+	}
+	%$options = (%$options, hierarchies(0, @{ $case->{qis} })) if !$options->{rules} && chance(0.6);
+	$case->{nulls} = $options->{missing} || chance(0.2);
+	return;
 }
 
 # What goes with some of these only.  (Drawn last, too.)
@@ -466,6 +503,7 @@ sub rare_options
 		$case->{masked} = $column;
 		$case->{forgets} = ($mask->{pseudonym} // '') eq 'release';
 	}
+	known_options($case) if $case->{known};
 	return;
 }
 
@@ -493,7 +531,7 @@ sub run_case
 	$told{"$case->{model} $case->{options}{method}: created $state"}++ if $state ne '00000';
 	complain($case, "creation: $state") if $state =~ /^XX/;
 	return if $state ne '00000';
-	$done{"$case->{model} $case->{options}{method}" . ($case->{known} ? ' known_columns' : $case->{masked} ? ' ' . join('', sort keys %{ $case->{options}{mask}{ $case->{masked} } }) : '') . ($case->{single} ? ' second rows' : '')}++;
+	$done{"$case->{model} $case->{options}{method}" . ($case->{known} ? ' known_columns' . join('', map { $case->{options}{$_} ? " $_" : () } qw(rules hierarchies missing)) : $case->{masked} ? ' ' . join('', sort keys %{ $case->{options}{mask}{ $case->{masked} } }) : '') . ($case->{single} ? ' second rows' : '')}++;
 	my ($seen, $then, $release) = (look($case), { %{ $case->{rows} } }, 1);
 	judge($case, $seen, {}, $then);
 	my ($changed, $held) = (0, $db->rows("SELECT coalesce(held_persons, 0) AS n FROM kanon_releases WHERE publication LIKE '%.pub' AND release = 1")->[0]{n});
