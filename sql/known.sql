@@ -170,6 +170,13 @@ SELECT sum(suppressed_cells) < (SELECT count(*) FILTER (WHERE age IS NULL) + cou
 FROM kanon_pattern_guided('people', 'coarser', '{age,zip,sex,job}', 4, known_columns => 2, hierarchies => '{"age": {"interval": [5, 10]}}', mark => true);
 SELECT * FROM shown('coarser', '{age,zip,sex,job}', 2);
 SELECT left(kanon_pattern, 1) AS level, count(*) > 0 AS rows, min(age::text) AS age FROM coarser GROUP BY 1 ORDER BY 1;
+-- rules and patterns say what may be coarser or blank
+SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('people', 'ruled', '{age,zip,sex,job}', 4, known_columns => 2, hierarchies => '{"age": {"interval": [5, 10]}}', rules => kanon_rules(never => '{zip}'), mark => true, replace => true);
+SELECT count(*) FILTER (WHERE zip IS NULL AND kanon_pattern <> '****') AS zips, count(*) FILTER (WHERE kanon_pattern ~ '^[12]') > 0 AS coarser FROM ruled;
+SELECT fewest >= 4 AS k4 FROM shown('ruled', '{age,zip,sex,job}', 2);
+SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('people', 'listed', '{age,zip,sex,job}', 4, known_columns => 2, hierarchies => '{"age": {"interval": [5, 10]}}', patterns => '{1---,1-*-,2**-,*---,**-*}', mark => true, replace => true);
+SELECT * FROM patterns('listed');
+SELECT fewest >= 4 AS k4 FROM shown('listed', '{age,zip,sex,job}', 2);
 SELECT count(*) > 0 AS patterns FROM kanon_pattern_guided('people', 'turns', '{age,zip,sex,job}', 4, 'improve', known_columns => 2, hierarchies => '{"age": {"interval": [5, 10]}}');
 SELECT t.cost <= c.cost AS less, t.lower_bound <= t.cost AS bound FROM kanon_usefulness c, kanon_usefulness t WHERE c.target LIKE '%.coarser' AND t.target LIKE '%.turns';
 SELECT k, suppressed_cells IS NOT NULL AS found FROM kanon_frontier('people', '{age,zip,sex,job}', '{2,4}', options => '{"known_columns": 2, "hierarchies": {"age": {"interval": [5, 10]}}}');
@@ -210,6 +217,7 @@ BEGIN
     PERFORM kanon_drop_publication('nights');
 END $$;
 SELECT * FROM nights_of('pattern_guided', '{}');
+SELECT * FROM nights_of('pattern_guided', '{"rules": {"never": ["zip"]}}');
 SELECT * FROM nights_of('full_domain', '{"suppression_limit": 0.5}');
 -- persons with several rows: each combination is of four of them
 CREATE TABLE visits AS SELECT p.*, p.nr AS person FROM people p, generate_series(1, 2);
@@ -241,7 +249,6 @@ SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, combinations => '{"a
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, method => 'fpt');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, patterns => '{*-}', method => 'ilp');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, hierarchies => '{"age": {"interval": [10]}}', method => 'ilp');
-SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, hierarchies => '{"age": {"interval": [10]}}', patterns => '{*-}');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, hierarchies => '{"age": {"interval": [10]}}', missing => 'any');
 SELECT kanon_full_domain('people', 'no', '{age,zip}', 4, known_columns => 2, missing => 'any');
 SELECT kanon_full_domain('people', 'no', '{age,zip}', 4, missing => 'value');

@@ -102,11 +102,6 @@ choose_for_known(Request *request)
 	if (request->columns.hierarchies != NULL && method->proof == KANON_PROOF_OPTIMUM)
 		known_refuse(psprintf("hierarchies and method '%s'", request->method),
 					 "It proves the least of cells that are blank or not.", "Take 'greedy' or 'improve'.");
-	if (request->columns.hierarchies != NULL &&
-		(request->guided.patterns != NULL || request->guided.rules != NULL))
-		known_refuse(
-			"hierarchies and patterns or rules", "Cells are made coarser one by one.",
-			"Leave one of them out: a high weight keeps a column, and a view of the source shows one coarser.");
 	if (request->columns.hierarchies != NULL && request->guided.missing != NULL &&
 		strcmp(request->guided.missing, "any") == 0)
 		known_refuse("hierarchies and missing => 'any'",

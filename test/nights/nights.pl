@@ -475,7 +475,7 @@ sub known_options
 	{
 		$options->{missing} = 'value';
 	}
-	%$options = (%$options, hierarchies(0, @{ $case->{qis} })) if !$options->{rules} && chance(0.6);
+	%$options = (%$options, hierarchies(0, @{ $case->{qis} })) if chance(0.6);
 	$case->{nulls} = $options->{missing} || chance(0.2);
 	return;
 }

@@ -296,8 +296,8 @@ extern void known_give_back_any(KnownGreedy *g);
 
 /* ---- known_mask.c: which cells of a row may be blank together ---- */
 
-/* Opens g->index unless every pattern is allowed. */
-extern KanonStatus known_mask_open(KnownGreedy *g);
+/* Opens the index unless every pattern is allowed. */
+extern KanonStatus known_mask_open(const KanonProblem *problem, KanonMaskIndex **index);
 
 /* The allowed pattern that suppresses these columns of the row type, and costs least beside: cells without a value are free. */
 extern KanonPattern known_cover(const KanonShownCells *cells, const KanonMaskIndex *index, uint32_t type,

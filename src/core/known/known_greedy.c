@@ -545,7 +545,7 @@ solve(KnownGreedy *g, const KanonPrevious *previous, KanonRelease *release, Kano
 	g->known = &known;
 	kanon_pace_limit(&g->pace, problem, "blank cells");
 	known_fail(g, take_memory(g));
-	known_fail(g, known_mask_open(g));
+	known_fail(g, known_mask_open(problem, &g->index));
 	if (g->status == KANON_OK && previous != NULL)
 		blank_before(g, previous);
 	blank_rare(g);

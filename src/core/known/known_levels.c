@@ -5,12 +5,18 @@
  * level, beside what is shown already, and those are blanked of which a combination is rare; and so on up the hierarchies.
  * A combination that is rare then has a cell that was added: nothing that was shown has to go.  A cell of one level and a cell of
  * another are two values, whichever is within which: k rows show whatever somebody looks up.
+ *
+ * Where not every pattern is allowed, each row type then takes the least that shows no more; what becomes rare so is
+ * blanked, and so on until nothing changes.
  */
 #include <math.h>
 #include <string.h>
 
 #include "known/known.h"
 #include "model/model.h"
+
+/* So many cells go rather than one that must not be blank. */
+#define NEVER 1000
 
 typedef struct KnownLevels
 {
@@ -28,7 +34,8 @@ typedef struct KnownLevels
 	uint64_t *kept[KANON_MAX_QIS]; /* bits of cells that stay */
 	KanonProblem shown;            /* the table as it is shown, with what is added */
 	KanonKnown known;              /* of that: blank cells are cells without a value */
-	bool any;                      /* cells are added */
+	bool any;                      /* cells are added, or lost */
+	KanonMaskIndex *index;         /* where not every pattern is allowed; or NULL */
 } KnownLevels;
 
 static int
@@ -65,8 +72,11 @@ fill_column(KnownLevels *levels, int q, int add, bool old)
 	for (int l = 0; l < most; l++)
 	{
 		start[l + 1] = start[l] + column[l].distinct;
-		to->weight += l < add ? 0 : column[l].weight;
+		to->weight += l < add && add < most ? 0 : column[l].weight;
 	}
+	/* a row that has to lose such a cell loses all */
+	if (kanon_has(levels->problem->mask.never, levels->first[q + 1] - 1))
+		to->weight *= NEVER;
 	to->code = levels->code[q];
 	to->distinct = start[most] + 1;
 	to->has_null = true;
@@ -120,6 +130,115 @@ add_level(KnownLevels *levels, uint64_t turn, int add, bool old, KanonReport *re
 		take_levels(levels, &g.cells, add);
 	kanon_scratch_free(&g.scratch);
 	return kanon_stop(&levels->pace, levels->problem->ntypes) ? KANON_CANCELLED : status;
+}
+
+/* ---- where not every pattern is allowed ---- */
+
+/* Each cell at its level, or blank; of the rows that were there before alone, or of all. */
+static void
+show_levels(KnownLevels *levels, bool old)
+{
+	for (int q = 0; q < levels->nqis; q++)
+	{
+		fill_column(levels, q, height(levels, q), false);
+		for (uint32_t i = 0; i < levels->problem->ntypes; i++)
+			if ((old && levels->before[i] == 0) || has_none(levels, q, 0, i))
+				levels->code[q][i] = levels->columns[q].distinct - 1;
+	}
+}
+
+/* Blanks what is rare. */
+static KanonStatus
+blank_rare(KnownLevels *levels, bool old, KanonReport *report)
+{
+	KnownGreedy g = {.problem = &levels->shown};
+	KanonStatus status;
+
+	show_levels(levels, old);
+	levels->shown.rows = old ? levels->before : levels->problem->rows;
+	status = known_blank(&g);
+	report->stopped = report->stopped || g.pace.late;
+	for (int q = 0; q < levels->nqis && status == KANON_OK; q++)
+		for (uint32_t i = 0; i < levels->problem->ntypes; i++)
+			if (kanon_cells_hides(&g.cells, i, q))
+			{
+				levels->level[(size_t) q * levels->problem->ntypes + i] = (uint8_t) height(levels, q);
+				levels->any = true;
+			}
+	kanon_scratch_free(&g.scratch);
+	return status;
+}
+
+static KanonPattern
+pattern_of(const KnownLevels *levels, uint32_t type)
+{
+	KanonPattern pattern = KANON_NONE;
+
+	for (int q = 0; q < levels->nqis; q++)
+		for (int l = 0; l < levels->level[(size_t) q * levels->problem->ntypes + type]; l++)
+			kanon_add(&pattern, levels->first[q] + l);
+	return pattern;
+}
+
+/* The allowed pattern that shows no more than this one, and costs least; of rules the one that they lead to. */
+static KanonPattern
+cover(const KnownLevels *levels, KanonPattern pattern)
+{
+	const KanonMask *mask = &levels->problem->mask;
+	KanonPattern best = levels->index->all;
+
+	if (mask->list == NULL)
+		return kanon_mask_cover(levels->index, pattern);
+	for (size_t i = 0; i < mask->nlist; i++)
+		if (kanon_within(pattern, mask->list[i]) &&
+			kanon_pattern_cost(levels->problem, mask->list[i]) < kanon_pattern_cost(levels->problem, best))
+			best = mask->list[i];
+	return best;
+}
+
+static void
+cover_all(KnownLevels *levels)
+{
+	for (uint32_t i = 0; i < levels->problem->ntypes; i++)
+	{
+		KanonPattern pattern = pattern_of(levels, i), allowed = cover(levels, pattern);
+
+		if (kanon_same(pattern, allowed))
+			continue;
+		for (int q = 0; q < levels->nqis; q++)
+		{
+			uint8_t *level = &levels->level[(size_t) q * levels->problem->ntypes + i];
+
+			for (; *level < height(levels, q) && kanon_has(allowed, levels->first[q] + *level); (*level)++)
+				levels->any = true;
+		}
+	}
+}
+
+/* Levels only rise, and blank rows are allowed: it ends. */
+static KanonStatus
+keep_mask(KnownLevels *levels, KanonReport *report)
+{
+	KanonStatus status = KANON_OK;
+
+	/* cells without a value are at level 0, as their pattern says */
+	for (int q = 0; q < levels->nqis; q++)
+		for (uint32_t i = 0; i < levels->problem->ntypes; i++)
+			if (kanon_known_no_value(levels->problem, i, levels->first[q]))
+				levels->level[(size_t) q * levels->problem->ntypes + i] = 0;
+	levels->any = true;
+	while (levels->any && status == KANON_OK)
+	{
+		levels->any = false;
+		cover_all(levels);
+		if (levels->before != NULL)
+			status = blank_rare(levels, true, report);
+		if (status == KANON_OK)
+			status = blank_rare(levels, false, report);
+		if (kanon_stop(&levels->pace, levels->problem->ntypes))
+			status = KANON_CANCELLED;
+	}
+	return status;
 }
 
 /* The levels that the release before showed of each row type, and its rows that are there still. */
@@ -197,7 +316,7 @@ make_release(KnownLevels *levels, KanonRelease *release, KanonReport *report)
 	{
 		for (int q = 0; q < levels->nqis; q++)
 		{
-			bool none = kanon_known_no_value(problem, i, levels->first[q]);
+			bool none = levels->index == NULL && kanon_known_no_value(problem, i, levels->first[q]);
 			int level = none ? 0 : levels->level[(size_t) q * problem->ntypes + i];
 
 			for (int c = levels->first[q]; c < levels->first[q] + level; c++)
@@ -228,9 +347,14 @@ known_solve_levels(const KanonProblem *problem, const KanonPrevious *previous, u
 	for (int l = 0; l < most && status == KANON_OK; l++)
 		status = add_level(&levels, turn, l, false, report);
 	if (status == KANON_OK)
+		status = known_mask_open(problem, &levels.index);
+	if (status == KANON_OK && levels.index != NULL)
+		status = keep_mask(&levels, report);
+	if (status == KANON_OK)
 		status = make_release(&levels, release, report);
 	if (status != KANON_OK)
 		kanon_release_free(problem, release);
+	kanon_mask_close(levels.index);
 	kanon_scratch_free(&levels.scratch);
 	return status;
 }

@@ -7,14 +7,14 @@
 #include "model/model.h"
 
 KanonStatus
-known_mask_open(KnownGreedy *g)
+known_mask_open(const KanonProblem *problem, KanonMaskIndex **index)
 {
-	const KanonMask *mask = &g->problem->mask;
+	const KanonMask *mask = &problem->mask;
 
 	if (mask->list == NULL && mask->nrules == 0 && kanon_is_none(mask->never) &&
 		kanon_is_none(mask->always) && mask->max_suppressed < 0 && mask->max_cost == INFINITY)
 		return KANON_OK;
-	return kanon_mask_open(g->problem, &g->index);
+	return kanon_mask_open(problem, index);
 }
 
 KanonPattern

@@ -410,6 +410,72 @@ test_near(void **state)
 	}
 }
 
+/* Patterns in a list, or rules: every class has an allowed one, whether the release stays near another or not. */
+static void
+test_masks(void **state)
+{
+	int strict = 0;
+
+	(void) state;
+	for (int i = 0; i < cases(2000); i++)
+	{
+		uint64_t random = 66100 + (uint64_t) i;
+		KanonPattern list[4];
+		KanonRule rule;
+		KanonMask *mask;
+		KanonRelease release;
+		KanonReport report;
+		Before before;
+		Case self;
+
+		case_init(&self, &random, i % 3 == 0);
+		before_init(&before, &self, &random, false);
+		mask = &self.with.mask;
+		for (int l = 0; l < 4; l++)
+		{
+			list[l] = KANON_NONE;
+			for (int q = 0; q < self.nqis; q++)
+				for (int c = self.first[q]; c < self.first[q + 1] && random_below(&random, 2) == 0; c++)
+					kanon_add(&list[l], c);
+		}
+		if (i % 2 == 0)
+		{
+			mask->list = list;
+			mask->nlist = 1 + random_below(&random, 4);
+			mask->order = KANON_ORDER_GIVEN;
+		}
+		else
+		{
+			/* rules are about suppression: the last level */
+			int one = self.first[1 + random_below(&random, (uint32_t) self.nqis)] - 1;
+			int other = self.first[1 + random_below(&random, (uint32_t) self.nqis)] - 1;
+
+			rule = (KanonRule){(KanonRuleKind) random_below(&random, 3), kanon_only(one), kanon_only(other)};
+			mask->rules = &rule;
+			mask->nrules = (int) random_below(&random, 2);
+			if (random_below(&random, 2) == 0)
+				mask->never = kanon_only(one);
+			if (random_below(&random, 3) == 0)
+				mask->max_suppressed = (int) random_below(&random, 3);
+		}
+		assert_int_equal(i % 4 < 2 ? kanon_solve_known_greedy(&self.with, &release, &report)
+								   : kanon_solve_known_near(&self.with, &before.previous, &release, &report),
+						 KANON_OK);
+		read_release(&self, &release);
+		if (i % 4 < 2)
+			assert_true(all_keep(&self, self.with.rows));
+		else
+			check_near(&self, &before);
+		for (uint32_t c = 0; c < release.nclasses; c++)
+		{
+			assert_true(fixture_allows(&self.with, release.classes[c].pattern));
+			strict += !kanon_same(release.classes[c].pattern, kanon_pattern_all(self.with.ncolumns));
+		}
+		case_free(&self, &release);
+	}
+	assert_true(strict > cases(2000) / 2);
+}
+
 static void
 test_failures(void **state)
 {
@@ -431,6 +497,7 @@ test_failures(void **state)
 
 				case_init(&self, &random, i % 3 == 0);
 				before_init(&before, &self, &random, how >= 6);
+				self.with.mask.max_suppressed = how < 4 && i % 2 == 0 ? 1 : -1;
 				options.previous = how >= 6 ? &before.previous : NULL;
 				self.with.full_domain = &options;
 				fail_at(&self.host, &failure);
@@ -452,10 +519,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cells),
-		cmocka_unit_test(test_nodes),
-		cmocka_unit_test(test_near),
-		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_cells), cmocka_unit_test(test_nodes),    cmocka_unit_test(test_near),
+		cmocka_unit_test(test_masks), cmocka_unit_test(test_failures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
