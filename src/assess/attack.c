@@ -71,15 +71,6 @@ typedef struct Attack
 	double hits;
 } Attack;
 
-static void
-put(Lines *lines, const char *measure, double value, bool known, const char *meaning)
-{
-	line_text(lines, measure);
-	line_float8(lines, value, known);
-	line_text(lines, meaning);
-	line_end(lines);
-}
-
 /* ---- what is known and what is shown ---- */
 
 /* The source's column in the target, if that has one of its name and type. */
@@ -395,14 +386,16 @@ put_outcome(const Attack *attack, Lines *lines)
 {
 	double n = (double) attack->trials;
 
-	put(lines, "trials", n, true, "persons who were looked for, by a random row of theirs");
-	put(lines, "found", attack->found, true, "of these, persons whom at least one record fits");
-	put(lines, "matches_least", (double) attack->least, n > 0, "records that may be one person's, at least");
-	put(lines, "matches_average", n > 0 ? attack->fitting / n : 0, n > 0, "the same on average");
-	put(lines, "success_highest", attack->highest, n > 0, "the best chance to pick the right record");
-	put(lines, "success_expected", n > 0 ? attack->chances / n : 0, n > 0, "the chance on average");
-	put(lines, "success_observed", n > 0 ? attack->hits / n : 0, n > 0,
-		"the share of trials in which the record that was picked was the right one");
+	line_measure(lines, "trials", n, true, "persons who were looked for, by a random row of theirs");
+	line_measure(lines, "found", attack->found, true, "of these, persons whom at least one record fits");
+	line_measure(lines, "matches_least", (double) attack->least, n > 0,
+				 "records that may be one person's, at least");
+	line_measure(lines, "matches_average", n > 0 ? attack->fitting / n : 0, n > 0, "the same on average");
+	line_measure(lines, "success_highest", attack->highest, n > 0,
+				 "the best chance to pick the right record");
+	line_measure(lines, "success_expected", n > 0 ? attack->chances / n : 0, n > 0, "the chance on average");
+	line_measure(lines, "success_observed", n > 0 ? attack->hits / n : 0, n > 0,
+				 "the share of trials in which the record that was picked was the right one");
 }
 
 /* Words of `knowledge`. */
@@ -468,7 +461,8 @@ kanon_attack(PG_FUNCTION_ARGS)
 	show_columns(&attack);
 	look_for_all(&attack, trials);
 	put_outcome(&attack, lines);
-	put(lines, "success_promised", chance, about_rows,
+	line_measure(
+		lines, "success_promised", chance, about_rows,
 		"1 / k of the run that wrote the target, the highest chance, unless fewer than k rows are blank throughout; NULL: no such promise");
 	PopActiveSnapshot();
 	SPI_finish();

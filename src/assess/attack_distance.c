@@ -211,15 +211,6 @@ look_for_all(Linkage *linkage, int64 trials)
 	}
 }
 
-static void
-put(Lines *lines, const char *measure, double value, bool known, const char *meaning)
-{
-	line_text(lines, measure);
-	line_float8(lines, value, known);
-	line_text(lines, meaning);
-	line_end(lines);
-}
-
 void
 attack_distance(Lines *lines, Oid source, Oid target, ArrayType *key, ArrayType *known, int64 trials)
 {
@@ -246,10 +237,10 @@ attack_distance(Lines *lines, Oid source, Oid target, ArrayType *key, ArrayType 
 	list_own(&linkage);
 	look_for_all(&linkage, trials);
 	n = (double) linkage.trials;
-	put(lines, "trials", n, true, "rows of the source whose true values are known");
-	put(lines, "linked_nearest", linkage.nearest / n, n > 0,
-		"the share of them whose own record is the nearest; of equally near ones each as likely");
-	put(lines, "linked_two", linkage.two / n, n > 0, "the same of the nearest two");
-	put(lines, "linked_by_chance", 1 / (double) linkage.rows[1]->nrows, linkage.rows[1]->nrows > 0,
-		"the share of an attacker who draws a record");
+	line_measure(lines, "trials", n, true, "rows of the source whose true values are known");
+	line_measure(lines, "linked_nearest", linkage.nearest / n, n > 0,
+				 "the share of them whose own record is the nearest; of equally near ones each as likely");
+	line_measure(lines, "linked_two", linkage.two / n, n > 0, "the same of the nearest two");
+	line_measure(lines, "linked_by_chance", 1 / (double) linkage.rows[1]->nrows, linkage.rows[1]->nrows > 0,
+				 "the share of an attacker who draws a record");
 }

@@ -163,15 +163,6 @@ solve_again(Request *request, const Recorded *recorded, FunctionCallInfo fcinfo,
 	return run;
 }
 
-static void
-put(Lines *lines, const char *measure, double value, bool known, const char *meaning)
-{
-	line_text(lines, measure);
-	line_float8(lines, value, known);
-	line_text(lines, meaning);
-	line_end(lines);
-}
-
 void
 attack_method(Lines *lines, FunctionCallInfo fcinfo, Oid source, Oid target, ArrayType *known)
 {
@@ -202,18 +193,18 @@ attack_method(Lines *lines, FunctionCallInfo fcinfo, Oid source, Oid target, Arr
 			 values ? errhint("Let known be '{}': then the whole source is asked about.")
 					: errhint("Let known be the quasi-identifiers of the run.")));
 	sources_try(run, values, &fit, &left);
-	put(lines, "rows", (double) run->types->nrows, true, "rows of the source");
-	put(lines, "sources_fit", (double) fit.sources, true, "sources that agree with the release");
-	put(lines, "sources_left", (double) left.sources, true,
-		"sources from which the method makes this release");
-	put(lines, "certain_fit", (double) fit.certain, true,
-		values ? "persons whose value is certain without the method"
-			   : "rows that are certain without the method");
-	put(lines, "certain_left", (double) left.certain, true,
-		values ? "persons whose value is certain to an attacker who knows the method"
-			   : "rows that are certain to an attacker who knows the method");
-	put(lines, "chance_fit", fit.highest, values,
-		"the best chance of a value of a person without the method");
-	put(lines, "chance_left", left.highest, values, "the same for an attacker who knows the method");
+	line_measure(lines, "rows", (double) run->types->nrows, true, "rows of the source");
+	line_measure(lines, "sources_fit", (double) fit.sources, true, "sources that agree with the release");
+	line_measure(lines, "sources_left", (double) left.sources, true,
+				 "sources from which the method makes this release");
+	line_measure(lines, "certain_fit", (double) fit.certain, true,
+				 values ? "persons whose value is certain without the method"
+						: "rows that are certain without the method");
+	line_measure(lines, "certain_left", (double) left.certain, true,
+				 values ? "persons whose value is certain to an attacker who knows the method"
+						: "rows that are certain to an attacker who knows the method");
+	line_measure(lines, "chance_fit", fit.highest, values,
+				 "the best chance of a value of a person without the method");
+	line_measure(lines, "chance_left", left.highest, values, "the same for an attacker who knows the method");
 	run_end(run);
 }

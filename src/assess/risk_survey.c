@@ -32,20 +32,10 @@ class_blank(const Risk *risk, const RiskClasses *classes, uint32 i)
 void
 risk_check_weights(const SourceColumn *weights)
 {
-	switch (getBaseType(weights->type))
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			return;
-		default:
-			ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-							errmsg("weights column \"%s\" is not a number", weights->name),
-							errhint("A row's weight says how many of the population it stands for.")));
-	}
+	if (!type_is_number(weights->type))
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("weights column \"%s\" is not a number", weights->name),
+						errhint("A row's weight says how many of the population it stands for.")));
 }
 
 /* The numbers of the weights' values. */

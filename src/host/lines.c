@@ -49,3 +49,12 @@ line_end(Lines *lines)
 	tuplestore_putvalues(lines->store, lines->desc, lines->values, lines->nulls);
 	lines->n = 0;
 }
+
+void
+line_measure(Lines *lines, const char *measure, double value, bool known, const char *meaning)
+{
+	line_text(lines, measure);
+	line_float8(lines, value, known);
+	line_text(lines, meaning);
+	line_end(lines);
+}

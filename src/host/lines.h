@@ -71,4 +71,7 @@ extern void line_name(Lines *lines, const char *name);
 /* The line is whole. */
 extern void line_end(Lines *lines);
 
+/* A whole line: what is measured, the figure (NULL unless known), what it means. */
+extern void line_measure(Lines *lines, const char *measure, double value, bool known, const char *meaning);
+
 #endif

@@ -30,16 +30,8 @@
 static void
 check_number(const SourceColumn *column)
 {
-	switch (getBaseType(column->type))
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			return;
-	}
+	if (type_is_number(column->type))
+		return;
 	ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("column \"%s\" has no numbers", column->name),
 					errdetail("It is of type %s.", format_type_be(column->type)),
 					errhint("Query a view that converts it to a number; only count takes any type.")));

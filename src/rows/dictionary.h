@@ -112,6 +112,9 @@ extern void spelling_end(Spelling *spelling);
 /* True for the types that value_as_number knows; domains count as their base. */
 extern bool type_is_numerical(Oid type);
 
+/* Is it, below domains, an integer, a float or numeric? */
+extern bool type_is_number(Oid type);
+
 /* Dates and times in microseconds, intervals by their span; NaN and infinities pass. */
 extern double value_as_number(Oid type, Datum value);
 

@@ -20,7 +20,7 @@
 #include "utils/timestamp.h"
 
 bool
-type_is_numerical(Oid type)
+type_is_number(Oid type)
 {
 	switch (getBaseType(type))
 	{
@@ -30,6 +30,16 @@ type_is_numerical(Oid type)
 		case FLOAT4OID:
 		case FLOAT8OID:
 		case NUMERICOID:
+			return true;
+	}
+	return false;
+}
+
+bool
+type_is_numerical(Oid type)
+{
+	switch (getBaseType(type))
+	{
 		case MONEYOID:
 		case DATEOID:
 		case TIMEOID:
@@ -39,7 +49,7 @@ type_is_numerical(Oid type)
 		case INTERVALOID:
 			return true;
 	}
-	return false;
+	return type_is_number(type);
 }
 
 static double

@@ -29,28 +29,39 @@
 #include "utils/snapmgr.h"
 #include "utils/varlena.h"
 
-uint64
-history_sql(const char *format, ...)
+char *
+history_query(const char *format, va_list args)
 {
 	StringInfoData sql;
-	uint64 done;
-	int nest;
 
 	initStringInfo(&sql);
 	for (;;)
 	{
-		va_list args;
+		va_list again;
 		int more;
 
-		va_start(args, format);
-		more = appendStringInfoVA(&sql, format, args);
-		va_end(args);
+		va_copy(again, args);
+		more = appendStringInfoVA(&sql, format, again);
+		va_end(again);
 		if (more == 0)
-			break;
+			return sql.data;
 		enlargeStringInfo(&sql, more);
 	}
+}
+
+uint64
+history_sql(const char *format, ...)
+{
+	uint64 done;
+	int nest;
+	char *sql;
+	va_list args;
+
+	va_start(args, format);
+	sql = history_query(format, args);
+	va_end(args);
 	nest = blind_plans_begin();
-	done = gate_execute_plain(sql.data, false, 0);
+	done = gate_execute_plain(sql, false, 0);
 	plain_text_end(nest);
 	return done;
 }

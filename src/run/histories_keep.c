@@ -177,26 +177,16 @@ static void refuse(const char *what, const char *format, ...) pg_attribute_print
 static void
 refuse(const char *what, const char *format, ...)
 {
-	StringInfoData sql;
 	bool found;
 	int nest;
+	char *sql;
+	va_list args;
 
-	initStringInfo(&sql);
-	for (;;)
-	{
-		va_list args;
-		int more;
-
-		va_start(args, format);
-		more = appendStringInfoVA(&sql, format, args);
-		va_end(args);
-		if (more == 0)
-			break;
-		enlargeStringInfo(&sql, more);
-	}
-	appendStringInfoString(&sql, " LIMIT 1");
+	va_start(args, format);
+	sql = psprintf("%s LIMIT 1", history_query(format, args));
+	va_end(args);
 	nest = blind_plans_begin();
-	found = gate_execute_plain(sql.data, false, SPI_OK_SELECT) > 0;
+	found = gate_execute_plain(sql, false, SPI_OK_SELECT) > 0;
 	plain_text_end(nest);
 	if (found)
 		raise_unsafe(what);

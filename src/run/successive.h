@@ -185,6 +185,7 @@ extern void histories_verify(Run *run);
 
 /* Runs a statement of these names and columns. */
 extern uint64 history_sql(const char *format, ...) pg_attribute_printf(1, 2);
+extern char *history_query(const char *format, va_list args) pg_attribute_printf(1, 0);
 
 /* A hash of what is kept of a row of the table of before, `b`. */
 extern char *history_kept(const Source *source);
