@@ -22,8 +22,12 @@
 #include "pattern/search/search.h"
 #include "pattern/program/bound.h"
 
-/* Looks at each unit after which the best state is saved, where it is not saved when it is left. */
-#define SAVED 4
+/*
+ * Looks at each unit between two crossings of the state with the best one.  The search of a large table passes
+ * over most units that it looks at.
+ */
+#define CROSS 1
+#define CROSS_LARGE 4
 
 /* Tries between two looks at how much of the work is done: most are moves, and a small search has few. */
 #define LOOK_TRIES 16
@@ -167,12 +171,26 @@ set_temperature(Search *s, Cooling *c, double share)
 	s->reach = s->temperature * REACH;
 }
 
-/* The best solution so far.  (That of a large table is not saved when it is left.) */
+/* The best solution so far, in all components of the two at hand.  (That of a large table is not saved when it is left.) */
 static void
 keep_best(Search *s, bool *dirty)
 {
+	double cost = s->best_cost;
+
 	if (*dirty || (s->large && s->cost < s->best_cost))
 		save_best(s);
+	else if (s->problem == NULL)
+		search_cross(s);
+	else
+	{
+		memcpy(s->rules.kept, s->best, s->n * sizeof(*s->rules.kept));
+		search_cross(s);
+		if (!search_rest_allowed(s, s->best))
+		{
+			memcpy(s->best, s->rules.kept, s->n * sizeof(*s->rules.kept));
+			s->best_cost = cost;
+		}
+	}
 	*dirty = false;
 }
 
@@ -185,7 +203,8 @@ search_anneal(Search *s, double work, double time_share, bool warm, double targe
 	bool dirty = false; /* the state at hand is the best, and not saved */
 	bool quench = false;
 	int64_t since = 0;
-	int64_t save = s->looks + SAVED * (int64_t) s->n;
+	int64_t between = (s->large ? CROSS_LARGE : CROSS) * (int64_t) s->n;
+	int64_t cross = s->looks + between;
 
 	start_cooling(s, warm, &cooling);
 	for (int64_t done = 0; s->best_cost > target; done++, since++)
@@ -221,10 +240,10 @@ search_anneal(Search *s, double work, double time_share, bool warm, double targe
 			dirty = false;
 			since = 0;
 		}
-		if (s->looks >= save)
+		if (s->looks >= cross)
 		{
 			keep_best(s, &dirty);
-			save = s->looks + SAVED * (int64_t) s->n;
+			cross = s->looks + between;
 		}
 		if (!search_try(s, &delta))
 			return KANON_NO_MEMORY;

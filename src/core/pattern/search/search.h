@@ -1,7 +1,7 @@
 /*
  * search.h: the state of ruin and recreate, shared by its files:
- * search_state.c (what is where), search_state.c (who fits an instance), moves.c (a move), search_ruled.c (rules beyond k) and
- * anneal.c (the annealing).
+ * search_state.c (what is where), search_state.c (who fits an instance), moves.c (a move), search_ruled.c (rules beyond k),
+ * anneal.c (the annealing) and cross.c (the better of two states, piece by piece).
  */
 #ifndef KANON_SEARCH_H
 #define KANON_SEARCH_H
@@ -68,6 +68,7 @@ typedef struct SearchRules
 	uint32_t seen_stamp;
 	uint32_t *met; /* [values] met_stamp: the same while a class is looked at */
 	uint32_t met_stamp;
+	uint32_t *kept; /* [n] the best solution, while another is tried */
 } SearchRules;
 
 typedef struct Search
@@ -266,6 +267,9 @@ extern bool search_keeps_rules(Search *s);
 
 /* May what is at its fallback, by in[n], be published as the problem's residual says? */
 extern bool search_rest_allowed(Search *s, const uint32_t *in);
+
+/* cross.c: where the state at hand is better than the best one saved, that follows it. */
+extern void search_cross(Search *s);
 
 /* search_state.c */
 

@@ -458,6 +458,7 @@ take_memory(Search *s)
 		return false;
 	s->rules.types = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
 	s->rules.counts = kanon_take(&s->scratch, s->n, sizeof(int64_t));
+	s->rules.kept = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
 	if (rule != NULL)
 	{
 		s->rules.value = s->problem->extra[rule->column].code;
