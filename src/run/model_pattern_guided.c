@@ -98,7 +98,7 @@ choose_for_known(Request *request)
 		!request->columns.mark && (request->target != NULL || request->published))
 		known_refuse("missing => 'value' without mark",
 					 "No reader could tell a blank cell from NULL of the source.",
-					 "Say mark => true, or replace NULL by a value in a view of the source.");
+					 "Take the option \"mark\", or replace NULL by a value in a view of the source.");
 	if (request->columns.hierarchies != NULL && method->proof == KANON_PROOF_OPTIMUM)
 		known_refuse(psprintf("hierarchies and method '%s'", request->method),
 					 "It proves the least of cells that are blank or not.", "Take 'greedy' or 'improve'.");
