@@ -41,6 +41,7 @@ typedef struct Count
 	uint32 *last;         /* [ntypes] person before, from 1 on, by number */
 	uint32 *number;       /* [mask] by number of the set without its last column, and value */
 	int64 *rows;          /* [ntypes] by number */
+	uint32 *blank;        /* [ntypes] row types with a blank cell in the set */
 } Count;
 
 /* Numbers the combinations of a set with one column more by a table of all that could be. */
@@ -119,17 +120,23 @@ count_persons(Count *count, const Numbered *to)
 	}
 }
 
-/* Rows with blank cells agree with combinations that have too few of their own. */
+/* Rows with a blank cell in the set agree with combinations that have too few of their own. */
 static void
 add_agreeing(Count *count, const Numbered *to, int64 k)
 {
-	for (uint32 type = 0; type < count->types->ntypes; type++)
+	uint32 ntypes = count->types->ntypes, nblank = 0;
+
+	for (uint32 type = 0; type < ntypes; type++)
+		if (to->number[type] == BLANK)
+			count->blank[nblank++] = type;
+	for (uint32 type = 0; type < ntypes; type++)
 	{
 		int64 *rows = to->number[type] == BLANK ? NULL : &count->rows[to->number[type]];
 
-		for (uint32 other = 0; rows != NULL && other < count->types->ntypes && *rows < k; other++)
+		for (uint32 i = 0; rows != NULL && i < nblank && *rows < k; i++)
 		{
-			bool agrees = to->number[other] == BLANK;
+			uint32 other = count->blank[i];
+			bool agrees = true;
 
 			KANON_EACH (c, count->columns)
 			{
@@ -215,6 +222,7 @@ count_all(const RowTypes *types, const uint32 *person, int nqis, const KanonProb
 	count.number = border_palloc(border, sizeof(uint32) * count.mask);
 	count.rows = border_palloc(border, sizeof(int64) * ntypes);
 	count.last = border_palloc(border, sizeof(uint32) * ntypes);
+	count.blank = border_palloc(border, sizeof(uint32) * ntypes);
 	count.numbered = palloc0(sizeof(Numbered) * (most + 2));
 	for (int i = 0; i <= most + 1; i++)
 		count.numbered[i].number = border_palloc(border, sizeof(uint32) * ntypes);
@@ -225,6 +233,7 @@ count_all(const RowTypes *types, const uint32 *person, int nqis, const KanonProb
 		border_pfree(border, count.numbered[i].number);
 	border_pfree(border, count.rows);
 	border_pfree(border, count.last);
+	border_pfree(border, count.blank);
 	border_pfree(border, count.number);
 	border_pfree(border, count.slot);
 }

@@ -57,7 +57,7 @@ typedef struct KanonShownCells
 	const KanonProblem *problem;
 	KanonScratch *scratch;
 	KanonPace *pace;
-	size_t words;
+	size_t words;            /* of bits for all row types, and some beyond */
 	uint64_t **blank;        /* [ncolumns] */
 	KanonValueShown **value; /* [ncolumns][distinct] */
 	const uint32_t
@@ -156,12 +156,9 @@ extern bool kanon_counts_fit(KanonKnownCounts *counts, uint32_t type, KanonPatte
 /* Were there rows that could not be taken away since the last question?  Then more may be rare than was told. */
 extern bool kanon_counts_unsure(KanonKnownCounts *counts);
 
-/*
- * The rows that agree with what the row type has in these columns: a blank cell agrees with every value, its own, too.
- * room: [ncolumns * words].
- */
+/* The rows that agree with what the row type has in these columns: a blank cell agrees with every value, its own, too. */
 extern int64_t kanon_cells_agree(const KanonShownCells *cells, uint32_t type, const int *column, int ncolumns,
-								 int64_t enough, uint64_t *room);
+								 int64_t enough);
 
 /* ---- shown_cells.c, too: a release that shows what is not blank ---- */
 
@@ -242,7 +239,7 @@ typedef struct KnownGreedy
 		*fixed; /* [ncolumns] cells that are not shown again, of a release that stays near another; or NULL */
 	uint64_t *const *kept; /* [ncolumns] cells that are not blanked, or NULL: any may be */
 	KanonMaskIndex *index; /* where not every pattern is allowed; or NULL */
-	uint64_t *agree; /* [KANON_LISTED_MOST * words] where a blank cell agrees with every value; else NULL */
+	bool agree;            /* a blank cell agrees with every value */
 	KanonRareList list;
 	KanonKnownCounts *counts; /* where much is lost; or NULL */
 	KanonStatus status;       /* of what is found on the way */

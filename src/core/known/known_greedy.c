@@ -140,7 +140,7 @@ hit_sets(KnownGreedy *g, uint32_t type)
 	size_t n = read_sets(g, type);
 	int best;
 
-	if (g->agree != NULL)
+	if (g->agree)
 		n = known_still_rare(g, type, g->sets, n);
 	while (g->status == KANON_OK && (n = sets_left(g, type, g->sets, n, hits)) > 0)
 	{
@@ -180,9 +180,9 @@ hit_most_first(KnownGreedy *g)
 static void
 hit_all(KnownGreedy *g)
 {
-	if (g->agree != NULL)
+	if (g->agree)
 		hit_most_first(g);
-	for (uint32_t type = 0; g->agree == NULL && type < g->problem->ntypes && g->status == KANON_OK; type++)
+	for (uint32_t type = 0; !g->agree && type < g->problem->ntypes && g->status == KANON_OK; type++)
 		if (g->list.first[type] != 0)
 			hit_sets(g, type);
 	kanon_list_clear(&g->list, g->problem);
@@ -323,7 +323,7 @@ find_rare(KnownGreedy *g)
 	KanonKnown known = *g->known;
 
 	problem.time_limit = INFINITY;
-	if (g->agree == NULL)
+	if (!g->agree)
 		known.missing = KANON_MISSING_VALUE; /* cells without one are blank */
 	known.blank = (const uint64_t *const *) g->cells.blank;
 	g->nlost = 0;
@@ -396,8 +396,7 @@ take_memory(KnownGreedy *g)
 		if (!g->scratch.failed && status == KANON_OK)
 			memcpy(g->followed[c], g->cells.blank[c], g->cells.words * sizeof(uint64_t));
 	}
-	if (g->problem->known->missing == KANON_MISSING_ANY)
-		g->agree = kanon_take(&g->scratch, KANON_LISTED_MOST * g->cells.words, sizeof(uint64_t));
+	g->agree = g->problem->known->missing == KANON_MISSING_ANY;
 	return status == KANON_OK ? kanon_taken(&g->scratch) : status;
 }
 
@@ -409,7 +408,7 @@ blank_rare(KnownGreedy *g)
 		blank_along(g, type);
 	if (g->status == KANON_OK)
 		find_rare(g);
-	if (g->agree != NULL)
+	if (g->agree)
 	{
 		/* a set that is not rare any more may be part of one that is */
 		while (g->status == KANON_OK && g->nlost > 0)

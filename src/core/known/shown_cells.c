@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "known/known.h"
+#include "util/number.h"
+
+/* Words that are looked at in one go: vectors hold some. */
+#define AT_ONCE 8
 
 /* Row types of a value in a column, by the value. */
 static KanonStatus
@@ -49,7 +53,7 @@ kanon_cells_open(KanonShownCells *cells)
 	size_t columns = (size_t) problem->ncolumns;
 	KanonStatus status;
 
-	cells->words = ((size_t) problem->ntypes + 63) / 64;
+	cells->words = ((size_t) problem->ntypes + 64 * AT_ONCE - 1) / (64 * AT_ONCE) * AT_ONCE;
 	cells->blank = kanon_take0(cells->scratch, columns, sizeof(uint64_t *));
 	cells->value = kanon_take0(cells->scratch, columns, sizeof(KanonValueShown *));
 	cells->person = problem->known->person;
@@ -226,39 +230,109 @@ kanon_cells_count_more(KanonShownCells *cells, const KanonSample *sample, uint32
 	return rows;
 }
 
+/* The row types that agree in a column. */
+typedef struct Bits
+{
+	const uint64_t *shown, *blank;
+} Bits;
+
+static bool
+has_bits(const Bits *bits, int nbits, uint32_t type)
+{
+	int at = 0;
+
+	while (at < nbits && ((bits[at].shown[type / 64] | bits[at].blank[type / 64]) >> type % 64 & 1) != 0)
+		at++;
+	return at == nbits;
+}
+
+/* Does another row type show in these columns what the row type has, or nothing? */
+static bool
+agrees(const KanonShownCells *cells, uint32_t other, uint32_t type, const int *column, int ncolumns)
+{
+	const KanonColumn *columns = cells->problem->columns;
+	int at = 0;
+
+	while (at < ncolumns && (columns[column[at]].code[other] == columns[column[at]].code[type] ||
+							 kanon_cells_is_blank(cells, other, column[at])))
+		at++;
+	return at == ncolumns;
+}
+
+/* The bits of some words that are set in each of the columns, shown or blank; false: none is. */
+LONG_VECTORS static bool
+gather_agreeing(const Bits *bits, int ncolumns, size_t w, uint64_t *all)
+{
+	uint64_t any = 0;
+
+	for (int j = 0; j < AT_ONCE; j++)
+		all[j] = bits[0].shown[w + j] | bits[0].blank[w + j];
+	for (int i = 1; i < ncolumns; i++)
+		for (int j = 0; j < AT_ONCE; j++)
+			all[j] &= bits[i].shown[w + j] | bits[i].blank[w + j];
+	for (int j = 0; j < AT_ONCE; j++)
+		any |= all[j];
+	return any != 0;
+}
+
+/* The rows of the row types that have their bit in each, and agree. */
+static int64_t
+count_agreeing(const KanonShownCells *cells, uint32_t type, const int *column, int ncolumns, int64_t enough,
+			   const Bits *bits, int nbits)
+{
+	uint64_t all[AT_ONCE];
+	int64_t rows = 0;
+
+	for (size_t w = 0; w < cells->words; w += AT_ONCE)
+	{
+		if (!gather_agreeing(bits, nbits, w, all))
+			continue;
+		for (size_t j = 0; j < AT_ONCE; j++)
+			for (; all[j] != 0; all[j] &= all[j] - 1)
+			{
+				uint32_t other = (uint32_t) ((w + j) * 64) + (uint32_t) __builtin_ctzll(all[j]);
+
+				if (nbits < ncolumns && !agrees(cells, other, type, column, ncolumns))
+					continue;
+				rows += cells->problem->rows[other];
+				if (rows >= enough)
+					return rows;
+			}
+	}
+	return rows;
+}
+
 int64_t
 kanon_cells_agree(const KanonShownCells *cells, uint32_t type, const int *column, int ncolumns,
-				  int64_t enough, uint64_t *room)
+				  int64_t enough)
 {
-	const uint64_t *shown[KANON_MAX_COLUMNS];
+	Bits bits[KANON_LISTED_MOST];
+	const KanonValueShown *rarest = NULL;
 	int64_t rows = 0;
+	int nbits = 0, at = 0;
 
 	for (int i = 0; i < ncolumns; i++)
 	{
 		const KanonValueShown *value =
 			&cells->value[column[i]][cells->problem->columns[column[i]].code[type]];
 
-		shown[i] = value->shown;
 		if (value->shown != NULL)
-			continue;
-		shown[i] = memset(room + (size_t) i * cells->words, 0, cells->words * sizeof(uint64_t));
-		for (uint32_t at = 0; at < value->n; at++)
-			room[(size_t) i * cells->words + value->type[at] / 64] |= UINT64_C(1) << value->type[at] % 64;
+			bits[nbits++] = (Bits){value->shown, cells->blank[column[i]]};
+		else if (rarest == NULL || value->n < rarest->n)
+			rarest = value, at = column[i];
 	}
-	for (size_t w = 0; w < cells->words && rows < enough; w++)
+	if (rarest != NULL)
 	{
-		uint64_t all = shown[0][w] | cells->blank[column[0]][w];
-
-		for (int i = 1; i < ncolumns; i++)
-			all &= shown[i][w] | cells->blank[column[i]][w];
-		for (; all != 0 && rows < enough; all &= all - 1)
-		{
-			uint32_t other = (uint32_t) (w * 64) + (uint32_t) __builtin_ctzll(all);
-
-			rows += other < cells->problem->ntypes ? cells->problem->rows[other] : 0;
-		}
+		/* who shows the value, one by one; then who may have it */
+		for (uint32_t i = 0; i < rarest->n && rows < enough; i++)
+			if (!kanon_cells_is_blank(cells, rarest->type[i], at) && has_bits(bits, nbits, rarest->type[i]) &&
+				(nbits + 1 == ncolumns || agrees(cells, rarest->type[i], type, column, ncolumns)))
+				rows += cells->problem->rows[rarest->type[i]];
+		bits[nbits].shown = bits[nbits].blank = cells->blank[at];
+		nbits++;
 	}
-	return rows;
+	return rows < enough ? rows + count_agreeing(cells, type, column, ncolumns, enough - rows, bits, nbits)
+						 : rows;
 }
 
 /* ---- a release that shows what is not blank ---- */
