@@ -61,10 +61,11 @@ static void
 json_maker(Oid type, int32 typmod, Oid collation, JsonMaker *maker)
 {
 	bool isvarlena;
-	Oid function = F_TO_JSONB;
+	Oid base = getBaseType(type), function = F_TO_JSONB;
 
-	maker->text = is_castable(type);
-	maker->element = maker->text ? get_element_type(getBaseType(type)) : InvalidOid;
+	/* of texts to_jsonb makes the same string, the long way */
+	maker->text = base == TEXTOID || base == VARCHAROID || is_castable(type);
+	maker->element = maker->text ? get_element_type(base) : InvalidOid;
 	if (maker->text)
 		getTypeOutputInfo(OidIsValid(maker->element) ? maker->element : type, &function, &isvarlena);
 	fmgr_info(function, &maker->function);
@@ -143,7 +144,18 @@ struct ShownJson
 	const Source *source;
 	Shower *shower;
 	JsonMaker *makers; /* [nqis] */
+	int *order; /* [nqis] quasi-identifiers as jsonb sorts their names, so that it has nothing to sort */
 };
+
+static int
+compare_names(const void *a, const void *b, void *arg)
+{
+	const SourceColumn *qis = arg;
+	const char *left = qis[*(const int *) a].name, *right = qis[*(const int *) b].name;
+	size_t nleft = strlen(left), nright = strlen(right);
+
+	return nleft != nright ? (nleft < nright ? -1 : 1) : memcmp(left, right, nleft);
+}
 
 ShownJson *
 shown_json_open(const Source *source)
@@ -153,13 +165,16 @@ shown_json_open(const Source *source)
 	json->source = source;
 	json->shower = shower_create(source);
 	json->makers = palloc0(sizeof(JsonMaker) * source->nqis);
+	json->order = palloc(sizeof(int) * source->nqis);
 	for (int c = 0; c < source->nqis; c++)
 	{
 		const SourceColumn *column = &source->qis[c];
 
 		json_maker(shown_type(column), column->show_as == SHOW_AS_VALUE ? column->typmod : -1,
 				   shown_collation(column), &json->makers[c]);
+		json->order[c] = c;
 	}
+	qsort_arg(json->order, source->nqis, sizeof(int), compare_names, source->qis);
 	return json;
 }
 
@@ -170,8 +185,9 @@ shown_json(ShownJson *json, const KanonCell *cells, const uint32 *pool)
 	JsonbInState state = {0};
 
 	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
-	for (int c = 0; c < source->nqis; c++)
+	for (int i = 0; i < source->nqis; i++)
 	{
+		int c = json->order[i];
 		Datum shown;
 		bool isnull;
 
