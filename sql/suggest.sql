@@ -83,6 +83,9 @@ SELECT count(*) FROM kanon_suggest('pg_class_oid_index');
 -- what a survey has, by name and shape: weights above 0, households that rows share, strata
 CREATE TABLE survey AS SELECT i % 40 AS hid, 100.5 + i % 7 AS "Sampling_Weight", i % 3 - 1 AS wgt, i % 4 AS stratum, i AS hh_id, 'w' || i % 9 AS pweight, 50 + i % 60 AS weight FROM generate_series(1, 120) AS i;
 SELECT column_name, role, why FROM kanon_suggest('survey');
+-- the same in other languages; a body's weight in whole numbers, one that many lack, and kinds of households are none
+CREATE TABLE umfrage AS SELECT 200 + i % 9 * 0.25 AS hochrechnungsfaktor, 3.5 + i % 11 AS gewicht, CASE WHEN i % 2 = 0 THEN 1.5 + i % 11 END AS poids, i % 60 AS "Haushalts.Nr", i % 55 AS id_menage, i % 5 AS schicht, i % 4 AS household, 0.25 + i % 7 AS "Coef_Pondération" FROM generate_series(1, 120) AS i;
+SELECT column_name, why FROM kanon_suggest('umfrage');
 -- sets of columns that tell rows apart: none of which a part does as well
 SELECT subset, classes, unique_rows FROM kanon_risk_columns('visit', '{visit_id,age,zip,admitted,diagnosis,chapter}');
 SELECT count(*) FROM kanon_risk_columns('visit', '{visit_id,age,zip,admitted,diagnosis,chapter}', supersets => true);

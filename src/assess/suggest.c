@@ -51,6 +51,9 @@ PG_FUNCTION_INFO_V1(kanon_suggest);
 #define FEW_ROWS 0.05
 #define FEW_FROM 100
 
+/* A survey gives nearly every row a weight. */
+#define MOST_NULLS 0.05
+
 /* So few values, each of so many rows on average, name nobody. */
 #define COARSE_VALUES 12
 #define COARSE_ROWS 5
@@ -87,23 +90,31 @@ typedef struct Suggest
 
 /* ---- what surveys have ---- */
 
-/* A column that is about the survey rather than the person: by its name, without marks. */
+/* A column that is about the survey rather than the person: by its name, without marks, and by its values. */
 typedef struct SurveyUse
 {
 	const char *names; /* between blanks */
 	bool number;       /* its values are numbers above 0 */
-	double rows;       /* that a value has on the average, at least */
+	bool doubtful; /* the name has other meanings: some values have a fraction, and nearly all rows a value */
+	double least, most; /* rows that a value has on the average */
 	const char *use;
 } SurveyUse;
 
 static const SurveyUse survey_uses[] = {
-	{" surveyweight samplingweight sampleweight sampweight samplewgt designweight pweight perweight perwt pwgtp wgt "
-	 "hwgt fnlwgt finalweight finalwgt grossingweight expansionfactor ",
-	 true, 0, "by its name a survey weight: kanon_risk takes it as weights"},
-	{" hid hhid household householdid hhno hhnr householdno householdnr familyid haushalt haushaltid ", false,
-	 1.01, "by its name a household: kanon_risk takes it as household"},
-	{" stratum strata stratumid samplingstratum samplestratum designstratum ", false, 5,
-	 "by its name a stratum of a survey, in which all rows were drawn alike"},
+	{" surveyweight surveywt surveywgt samplingweight samplingwgt sampleweight sampweight sampwt samplewgt designweight pweight "
+	 "perweight perwt personweight pwgtp wgt hwgt hhweight hhwgt householdweight householdweights fnlwgt finalweight finalwgt "
+	 "finalwt grossingweight expansionfactor gewichtung gewichtungsfaktor designgewicht hochrechnung hochrechnungsfaktor "
+	 "ponderation pondération coefponderation coefpondération coefpond pondfin poidsfinal wegingsfactor weegfactor factorexpansion ",
+	 true, false, 0, INFINITY, "by its name a survey weight: kanon_risk takes it as weights"},
+	{" weight weights wt gewicht poids pond peso ", true, true, 0, INFINITY,
+	 "by its name and values it may be a survey weight: kanon_risk takes one as weights"},
+	{" hid hhid household householdid hhno hhnr hhnum householdno householdnr orihid familyid haushalt haushaltid haushaltsid "
+	 "haushaltnr haushaltsnr haushaltsnummer menage ménage menageid idmenage identmen foyer foyerid huishouden huishoudenid hogar "
+	 "hogarid idhogar ",
+	 false, false, 1.01, 8, "by its name a household: kanon_risk takes it as household"},
+	{" stratum strata stratumid strataid samplingstratum samplestratum designstratum strate strates idstrate schicht schichtung "
+	 "estrato ",
+	 false, false, 5, INFINITY, "by its name a stratum of a survey, in which all rows were drawn alike"},
 };
 
 static const SurveyUse *
@@ -116,7 +127,7 @@ survey_use_by_name(const char *name, Oid base)
 	initStringInfo(&word);
 	appendStringInfoChar(&word, ' ');
 	for (const char *c = name; *c != '\0'; c++)
-		if (*c != '_' && *c != ' ' && *c != '-')
+		if (strchr("_ -.", *c) == NULL)
 			appendStringInfoChar(&word, (char) pg_ascii_tolower((unsigned char) *c));
 	appendStringInfoChar(&word, ' ');
 	for (int i = 0; i < lengthof(survey_uses); i++)
@@ -355,7 +366,10 @@ say_remedy(Suggestion *s, char category)
 static void
 say_survey(Suggestion *s, double with_value)
 {
-	if (s->survey != NULL && s->figures.distinct > 1 && with_value >= s->survey->rows * s->figures.distinct)
+	if (s->survey != NULL && s->figures.distinct > 1 &&
+		with_value >= s->survey->least * s->figures.distinct &&
+		with_value <= s->survey->most * s->figures.distinct &&
+		(!s->survey->doubtful || (s->fractions && (double) s->nulls <= MOST_NULLS * with_value)))
 		s->why = psprintf("%s; %s", s->why, s->survey->use);
 }
 
