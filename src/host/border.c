@@ -8,11 +8,16 @@
 #include "host/settings.h"
 #include "core/util/fault.h"
 
+#include <sys/mman.h>
+
 #include "lib/stringinfo.h"
 #include "storage/shmem.h"
 #include "utils/memutils.h"
 
 #define PROGRESS_SECONDS 5.0
+
+/* The size of a large page on x86, and on most of ARM. */
+#define LARGE_PAGE (2 * 1024 * 1024)
 
 /* Items of an array at first. */
 #define FIRST_ROOM 64
@@ -38,6 +43,28 @@ hold(Border *border, Size before, Size after, Size more)
 	border->env.foreign = Max(border->limit - Min(border_used(border), border->limit), 1);
 }
 
+/* Memory that is met here and there is found sooner in large pages, where the system has them. */
+static void
+in_large_pages(void *ptr, Size size)
+{
+#ifdef MADV_HUGEPAGE
+	char *first = (char *) TYPEALIGN(LARGE_PAGE, ptr);
+	char *end = (char *) TYPEALIGN_DOWN(LARGE_PAGE, (char *) ptr + size);
+
+	if (size >= 2 * LARGE_PAGE && end > first)
+		(void) madvise(first, end - first, MADV_HUGEPAGE);
+#endif
+}
+
+void *
+zeroed_in_large_pages(MemoryContext context, Size size)
+{
+	void *ptr = MemoryContextAllocHuge(context, size);
+
+	in_large_pages(ptr, size);
+	return memset(ptr, 0, size);
+}
+
 /* Before the caller gives back its memory. */
 static void *
 refuse(Border *border)
@@ -57,6 +84,7 @@ border_alloc(void *arg, size_t size)
 	ptr = MemoryContextAllocExtended(border->context, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 	if (ptr == NULL)
 		return refuse(border);
+	in_large_pages(ptr, size);
 	hold(border, 0, GetMemoryChunkSpace(ptr), 0);
 #ifdef KANON_GARBAGE
 	/* in tests nobody counts on zeros */
@@ -92,6 +120,7 @@ border_realloc(void *arg, void *ptr, size_t size)
 	result = kanon_repalloc(ptr, size);
 	if (result == NULL)
 		return refuse(border);
+	in_large_pages(result, size);
 	hold(border, before, GetMemoryChunkSpace(result), before);
 	return result;
 }

@@ -59,6 +59,9 @@ extern void border_pfree(Border *border, void *ptr);
 /* The array with room for so many items: it grows by doubling, and *room with it. */
 extern void *border_grow(Border *border, void *array, Size *room, Size needed, Size item);
 
+/* Memory of a table that is met here and there. */
+extern void *zeroed_in_large_pages(MemoryContext context, Size size);
+
 /* Counts memory that was taken elsewhere (a dictionary grew from..to bytes). */
 extern void border_charge(Border *border, Size from, Size to);
 

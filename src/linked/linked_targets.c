@@ -10,12 +10,19 @@
 #include "host/gate.h"
 #include "linked/linked.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
 #include "access/xact.h"
+#include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
 #include "storage/lockdefs.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 /* ---- before any work ---- */
 
@@ -90,14 +97,41 @@ linked_check_targets(Linked *linked)
 
 /* ---- keys ---- */
 
+/* Foreign keys hold, as after VALIDATE CONSTRAINT: linked_recount has joined the tables. */
 static void
-add_foreign_key(const LinkedTable *from, const char *column, const LinkedTable *to)
+mark_valid(Oid relid)
+{
+	Relation catalog = table_open(ConstraintRelationId, RowExclusiveLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple tuple;
+
+	CommandCounterIncrement();
+	ScanKeyInit(&key, Anum_pg_constraint_conrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(catalog, ConstraintRelidTypidNameIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		if (((Form_pg_constraint) GETSTRUCT(tuple))->contype == CONSTRAINT_FOREIGN)
+		{
+			HeapTuple copy = heap_copytuple(tuple);
+
+			((Form_pg_constraint) GETSTRUCT(copy))->convalidated = true;
+			CatalogTupleUpdate(catalog, &copy->t_self, copy);
+		}
+	systable_endscan(scan);
+	table_close(catalog, RowExclusiveLock);
+}
+
+/* counted: the written rows were joined already, and none dangles. */
+static void
+add_foreign_key(const LinkedTable *from, const char *column, const LinkedTable *to, bool counted)
 {
 	const char *quoted = quote_identifier(column);
 
-	run_utility(psprintf("ALTER TABLE %s ADD FOREIGN KEY (%s) REFERENCES %s (%s)",
+	run_utility(psprintf("ALTER TABLE %s ADD FOREIGN KEY (%s) REFERENCES %s (%s)%s",
 						 from->run->target->qualified, quoted, to->run->target->qualified,
-						 quote_identifier(to->key)));
+						 quote_identifier(to->key), counted ? " NOT VALID" : ""));
+	if (counted)
+		mark_valid(from->run->target->relid);
 	run_utility(psprintf("CREATE INDEX ON %s (%s)", from->run->target->qualified, quoted));
 }
 
@@ -132,13 +166,13 @@ add_keys(const Linked *linked)
 		ListCell *cell;
 
 		if (table->role == LINKED_ROWS)
-			add_foreign_key(table, table->parent_column, &linked->tables[table->parent]);
+			add_foreign_key(table, table->parent_column, &linked->tables[table->parent], true);
 		foreach (cell, table->keys)
 		{
 			const LinkedKey *key = lfirst(cell);
 
 			if (linked_publishes(table, key->column))
-				add_foreign_key(table, key->column, &linked->tables[key->table]);
+				add_foreign_key(table, key->column, &linked->tables[key->table], false);
 		}
 	}
 	CommandCounterIncrement();

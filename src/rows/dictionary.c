@@ -9,6 +9,7 @@
  */
 #include "compat.h"
 #include "rows/dictionary.h"
+#include "host/border.h"
 #include "core/kanon.h"
 #include "core/util/hash.h"
 #include "host/catalog.h"
@@ -169,10 +170,23 @@ is_sample(Dictionary *dict, uint32 code)
 #define SH_EQUAL(tb, a, b) is_sample((tb)->private_data, a)
 #define SH_STORE_HASH
 #define SH_GET_HASH(tb, slot) (slot)->hash
+#define SH_USE_NONDEFAULT_ALLOCATOR
 #define SH_SCOPE static inline
 #define SH_DECLARE
 #define SH_DEFINE
 #include "lib/simplehash.h"
+
+static inline void *
+values_allocate(values_hash *table, Size size)
+{
+	return zeroed_in_large_pages(table->ctx, size);
+}
+
+static inline void
+values_free(values_hash *table, void *slots)
+{
+	pfree(slots);
+}
 
 Dictionary *
 dictionary_create(MemoryContext parent, const SourceColumn *column)
@@ -195,7 +209,7 @@ dictionary_create(MemoryContext parent, const SourceColumn *column)
 		dict->compare = &entry->cmp_proc_finfo;
 	if (OidIsValid(entry->eq_opr))
 		dict->equal = &entry->eq_opr_finfo;
-	dict->null_code = DICTIONARY_NONE;
+	dict->null_code = dict->last = DICTIONARY_NONE;
 	dict->room = FIRST_ROOM;
 	dict->values = MemoryContextAlloc(context, sizeof(Datum) * dict->room);
 	if (dict->image || dict->hash != NULL)
@@ -207,7 +221,6 @@ dictionary_create(MemoryContext parent, const SourceColumn *column)
 		MemoryContextSwitchTo(old);
 	}
 	memset(dict->recent_code, 0xff, sizeof(dict->recent_code));
-	dict->last = DICTIONARY_NONE;
 	return dict;
 }
 
@@ -296,13 +309,9 @@ add_value(Dictionary *dict, Datum value)
 	else
 		code = next_code(dict);
 	dict->values[code] = store_value(dict, value);
-	if (slot != NULL)
-		slot->code = code;
-	else
-	{
-		node->code = code;
+	*(slot != NULL ? &slot->code : &node->code) = code;
+	if (node != NULL)
 		node->value = dict->values[code];
-	}
 	return code;
 }
 
@@ -310,10 +319,9 @@ add_value(Dictionary *dict, Datum value)
 static inline bool
 is_last(const Dictionary *dict, Datum value)
 {
-	if (dict->last == DICTIONARY_NONE || dict->typbyval ||
-		(dict->typlen == -1 && (VARATT_IS_COMPRESSED(value) || VARATT_IS_EXTERNAL(value))))
-		return false;
-	return image_compare(dict, value, dict->values[dict->last]) == 0;
+	return dict->last != DICTIONARY_NONE &&
+		   (dict->typlen != -1 || !(VARATT_IS_COMPRESSED(value) || VARATT_IS_EXTERNAL(value))) &&
+		   image_compare(dict, value, dict->values[dict->last]) == 0;
 }
 
 uint32
