@@ -40,3 +40,47 @@ FROM (VALUES ('together', 'ways_linked'), ('each alone', 'ways_alone')) AS w (wa
 SELECT count(*) AS persons, count(*) FILTER (WHERE n > 1) AS shown_in_several_ways
 FROM (SELECT person_id, count(DISTINCT (birth, region, sex)) AS n FROM ways_alone.flat GROUP BY 1) AS p;
 DROP SCHEMA ways, ways_linked, ways_alone CASCADE;
+
+-- Persons first (classes by the subject's columns, then their rows, as kanon_linked works) against rows first (persons in
+-- the order of their rows, so many together, then what they show of the subject): k = 3, the sizes that lose least.
+\echo
+\echo 'linked_ways: both orders, 180 random data sets of 40 or 120 persons with three orders each'
+CREATE SCHEMA ways;
+CREATE SCHEMA ways_out;
+CREATE TABLE ways.persons (id int PRIMARY KEY, together int, birth int, region int, sex text);
+CREATE TABLE ways.orders (id int PRIMARY KEY, person int REFERENCES ways.persons, month int, city int);
+CREATE TEMP TABLE seen (seed int, tie numeric, persons int, way text, loss float8);
+CREATE FUNCTION pg_temp.draw(seed int, i int, n int) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT (hashint8extended(i, seed) & 1073741823)::int % n $$;
+CREATE PROCEDURE pg_temp.try(seed int, tie numeric, n int, way text, options text) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM kanon_linked('ways.persons', format('{"ways.persons": {"quasi_identifiers": ["birth", "region", "sex"%s, "hierarchies": {"birth": {"interval": [5, 20]}}},
+      "ways.orders": {"quasi_identifiers": ["month", "city"], "hierarchies": {"month": {"interval": [3, 12]}}}}', options)::jsonb, 'ways_out', 3, replace => true);
+    INSERT INTO seen SELECT seed, tie, n, way, avg(c.ncp) + (SELECT gcp FROM kanon_usefulness WHERE target = 'ways_out.orders' ORDER BY run DESC LIMIT 1)
+    FROM kanon_columns AS c WHERE c.column_name <> 'together' AND c.run = (SELECT max(run) FROM kanon_usefulness WHERE target = 'ways_out.persons');
+EXCEPTION WHEN invalid_parameter_value OR check_violation THEN
+    NULL;       -- there are too few persons for such classes
+END $$;
+CREATE PROCEDURE pg_temp.try_orders(seed int, tie numeric, n int) LANGUAGE plpgsql AS $$
+DECLARE
+    size int;
+BEGIN
+    TRUNCATE ways.persons, ways.orders;
+    INSERT INTO ways.persons SELECT i, 0, 1940 + pg_temp.draw(seed, i, 60), pg_temp.draw(seed, 1000 + i, 8), (ARRAY['f','m'])[1 + pg_temp.draw(seed, 2000 + i, 2)] FROM generate_series(1, n) AS i;
+    -- so often the city is the person's region
+    INSERT INTO ways.orders
+    SELECT i, p.id, (p.region * 3 + pg_temp.draw(seed, 20000 + i, 6)) % 24, CASE WHEN pg_temp.draw(seed, 10000 + i, 100) < 100 * tie THEN p.region ELSE pg_temp.draw(seed, 30000 + i, 8) END
+    FROM generate_series(1, 3 * n) AS i JOIN ways.persons AS p ON p.id = 1 + pg_temp.draw(seed, 40000 + i, n);
+    FOREACH size IN ARRAY ARRAY[3, 6, 12, 24] LOOP
+        CALL pg_temp.try(seed, tie, n, 'persons first', format('], "class_size": %s', size));
+        UPDATE ways.persons AS p SET together = g.together
+        FROM (SELECT id, least((row_number() OVER (ORDER BY rows, id) - 1) / size, n / size - 1) AS together
+              FROM (SELECT p.id, array_agg(city * 100 + month / 3 ORDER BY city * 100 + month / 3) AS rows FROM ways.persons AS p LEFT JOIN ways.orders AS o ON o.person = p.id GROUP BY p.id) AS r) AS g
+        WHERE g.id = p.id;
+        CALL pg_temp.try(seed, tie, n, 'rows first', format(', "together"], "class_size": %s, "partition_by": "together"', size));
+    END LOOP;
+END $$;
+SELECT format('CALL pg_temp.try_orders(%s, %s, %s)', seed, tie, n) FROM generate_series(1, 40) AS seed, unnest(ARRAY[0, 0.5, 0.9]) AS tie, unnest(ARRAY[40, 120]) AS n WHERE n = 40 OR seed <= 20
+\gexec
+SELECT tie, count(*) AS sets, round(avg(p)::numeric, 3) AS persons_first, round(avg(r)::numeric, 3) AS rows_first, count(*) FILTER (WHERE r < p) AS rows_first_wins
+FROM (SELECT min(loss) FILTER (WHERE way = 'persons first') AS p, min(loss) FILTER (WHERE way = 'rows first') AS r, tie FROM seen GROUP BY seed, tie, persons) AS s GROUP BY tie ORDER BY tie;
+DROP SCHEMA ways, ways_out CASCADE;
