@@ -292,7 +292,7 @@ solved(Run *run)
 	const FreeformCall *call = run->request->own;
 
 	if (call->options.method == KANON_FREEFORM_MIP && call->parts <= 1)
-		run_notice_unproven(run, false, PROOF_BY_GLPK);
+		run_notice_unproven(run, false, run_proof_by_glpk);
 }
 
 const Model freeform_model = {

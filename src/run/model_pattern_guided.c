@@ -178,7 +178,7 @@ tell_solved(Run *run)
 		return;
 	}
 	if (kanon_method_find(KANON_PATTERN_GUIDED, run->request->method)->proof == KANON_PROOF_OPTIMUM)
-		run_notice_unproven(run, true, PROOF_BY_GLPK);
+		run_notice_unproven(run, true, run_proof_by_glpk);
 }
 
 const Model pattern_guided_model = {.name = "pattern_guided",

@@ -170,11 +170,7 @@ extern void run_notice_unproven(const Run *run, bool takes_gap, const char *take
 
 /* The needs of a proof: of any search, and of one that goes by a linear program. */
 #define PROOF_BY_SEARCH "Raise time_limit."
-#ifdef HAVE_GLPK
-#define PROOF_BY_GLPK PROOF_BY_SEARCH
-#else
-#define PROOF_BY_GLPK "A proof takes GLPK, which this build of kanon is without."
-#endif
+extern const char *const run_proof_by_glpk;
 
 /* record_json.c: the arguments of a run, and what was told of them, as jsonb for its record. */
 extern Datum recorded_arguments(const Run *run);

@@ -217,6 +217,13 @@ run_notice_rest(const Run *run)
 						 errdetail("They fit no class that keeps k and the privacy rules.%s", moved(run))));
 }
 
+const char *const run_proof_by_glpk =
+#ifdef HAVE_GLPK
+	PROOF_BY_SEARCH;
+#else
+	"A proof takes GLPK, which this build of kanon is without.";
+#endif
+
 void
 run_notice_unproven(const Run *run, bool takes_gap, const char *takes)
 {
