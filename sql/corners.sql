@@ -34,6 +34,16 @@ SECURITY LABEL FOR kanon ON COLUMN labelled.a IS 'quasi-identifier';
 SELECT kanon_create_publication('p', 'labelled', NULL, 3);
 SELECT quasi_identifiers, options FROM kanon_publications WHERE publication = 'corner_test.p';
 SELECT kanon_drop_publication('p');
+-- whoever keeps the labelled column is told so, unless it is masked; names are quoted once
+SET client_min_messages = notice;
+SELECT FROM kanon_pattern_guided('labelled', 'kept_label', '{b}', 3, keep => '{a}');
+SELECT FROM kanon_pattern_guided('labelled', 'kept_label', '{b}', 3, keep => '{a}', mask => '{"a": {"round": 5}}', replace => true);
+SET client_min_messages = warning;
+SELECT kanon_refresh('"Corner"."No view"');
+SELECT FROM kanon_full_domain('people', 'o', '{a}', 3, hierarchies => '{"a": "\"Corner\".\"No table\""}');
+-- of columns that are masked together that one is named which has NULL
+CREATE TABLE wages AS SELECT i % 3 AS a, i::float8 AS wage, nullif(i, 7)::float8 AS bonus FROM generate_series(1, 30) i;
+SELECT FROM kanon_pattern_guided('wages', 'o', '{a}', 3, keep => '{wage,bonus}', mask => '{"wage": {"microaggregate": 5, "group": "g"}, "bonus": {"microaggregate": 5, "group": "g"}}');
 -- clusters, cost by NCP, taken apart for persons of the release before
 SELECT kanon_create_publication('p', 'people', '{a,b}', 3, '{"keep": ["flag"]}', model => 'cluster', key => 'id', protect_successive => true, keep_releases => 3);
 UPDATE people SET a = (a + 1) % 5 WHERE id % 7 = 0;

@@ -257,7 +257,7 @@ relation_to_read(const char *what, const char *name)
 	if (!OidIsValid(relid))
 		ereport(
 			ERROR,
-			(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("%s \"%s\" does not exist", what, excerpt(name)),
+			(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("%s \"%s\" does not exist", what, excerpt_name(name)),
 			 errhint("%s",
 					 strcmp(what, "hierarchy") == 0 && builder_example(name) != NULL
 						 ? psprintf("A hierarchy that is worked out is an object: %s.", builder_example(name))

@@ -12,6 +12,7 @@
 #include "catalog/pg_namespace.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/rel.h"
 #include "utils/varlena.h"
 
@@ -26,6 +27,12 @@ excerpt(const char *text)
 	if (length <= EXCERPT_BYTES)
 		return text;
 	return psprintf("%.*s...", pg_mbcliplen(text, (int) length, EXCERPT_BYTES), text);
+}
+
+const char *
+excerpt_name(const char *name)
+{
+	return excerpt(NameListToString(textToQualifiedNameList(cstring_to_text(name))));
 }
 
 void

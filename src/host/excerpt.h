@@ -12,6 +12,9 @@
 /* The text as a message can repeat it: its beginning, when it is long. */
 extern const char *excerpt(const char *text);
 
+/* The same of a relation's name as it is written in SQL, without its quotes. */
+extern const char *excerpt_name(const char *name);
+
 /* Into a buffer of that size; a text that is too long is cut between characters. */
 extern void copy_clipped(char *to, const char *from, int size);
 

@@ -200,6 +200,16 @@ add_point(MaskTogether *t)
 	t->npoints++;
 }
 
+static const char *
+first_null(const MaskTogether *t, const bool *nulls)
+{
+	int c = 0;
+
+	while (!nulls[t->mask[c]->place])
+		c++;
+	return t->mask[c]->column->name;
+}
+
 void
 masks_together_look(const Masks *masks, const Datum *values, const bool *nulls)
 {
@@ -210,7 +220,7 @@ masks_together_look(const Masks *masks, const Datum *values, const bool *nulls)
 		if (!whole && t->mask[0]->kind == MASK_MICROAGGREGATE)
 			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 							errmsg("columns that \"microaggregate\" masks together have NULL"),
-							errdetail("Column \"%s\" is of this group.", t->mask[0]->column->name),
+							errdetail("Column \"%s\" has.", first_null(t, nulls)),
 							errhint("Leave such rows out in a view of the source, or leave out \"group\".")));
 		if (!whole)
 			continue;

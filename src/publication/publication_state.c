@@ -403,7 +403,7 @@ publication_look(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid 
 		publication = find_by_text(extension, found, wanted);
 	if (publication == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
-						errmsg("publication \"%s\" does not exist", excerpt(name)),
+						errmsg("publication \"%s\" does not exist", excerpt_name(name)),
 						errhint("See kanon_publications; kanon_create_publication makes one.")));
 	return publication;
 }

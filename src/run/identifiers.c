@@ -236,6 +236,24 @@ look_for_names(Run *run)
 	pfree(found);
 }
 
+/* Kept columns that are labelled as known to others. */
+static void
+tell_labelled(Run *run)
+{
+	const Source *source = run->source;
+
+	for (int i = 0; i < source->nkept && run->request->target != NULL; i++)
+	{
+		const SourceColumn *column = &source->kept[i];
+
+		if (column->mask == NULL && !column->answered &&
+			label_role(source->relid, get_attnum(source->relid, column->name)).quasi_identifier)
+			ereport(NOTICE, (errmsg("kept column \"%s\" is labelled as a quasi-identifier", column->name),
+							 errdetail("It is published as it is: k does not count it."),
+							 errhint("Name it in quasi_identifiers, mask it, or leave it out.")));
+	}
+}
+
 void
 identifiers_check(Run *run)
 {
@@ -246,4 +264,5 @@ identifiers_check(Run *run)
 	if (run->request->target != NULL)
 		run->source->told = palloc0(sizeof(KeptTold));
 	look_for_names(run);
+	tell_labelled(run);
 }
