@@ -2,12 +2,13 @@
  * frontier.c: one problem solved for many ks, which are shared out among parallel
  * workers.
  *
- * Each k is solved as it would be alone, so it does not matter who does it.  The
- * problem is copied to shared memory once; what a process solves next is the
- * next k that nobody has taken.
+ * Each k is solved as it would be alone, so it does not matter who does it; greedy's groups of a smaller k help with
+ * a larger one.  The problem is copied to shared memory once; what a process solves next is the next k that nobody
+ * has taken.
  */
 #include "compat.h"
 #include "assess/assess.h"
+#include "core/pattern/greedy/found.h"
 #include "host/lines.h"
 #include "host/pool.h"
 #include "run/on_disk_types.h"
@@ -44,7 +45,29 @@ typedef struct Many
 	Shared *shared;
 	FoundProblem found;
 	KanonSolve solve;
+	KanonFound *groups;
 } Many;
+
+/* The ks share so much of the memory for their groups. */
+#define SHARED_PART 4
+
+/* Groups that are found for one k and help with the next: none yet. */
+static KanonFound
+nothing_found(const Border *border, const KanonProblem *problem)
+{
+	Size used = border_used(border);
+
+	return (KanonFound){.problem = problem,
+						.room = used < border->limit ? (border->limit - used) / SHARED_PART : 0};
+}
+
+static void
+share_groups(KanonFound *groups, KanonProblem *problem, bool more)
+{
+	groups->problem = groups->problem != NULL ? problem : NULL;
+	groups->more = more && groups->problem != NULL;
+	problem->found = groups;
+}
 
 /* One k in a worker.  Raises unless there is a release, none, or no memory for it. */
 static KanonStatus
@@ -108,6 +131,7 @@ solve_round(void *state)
 		SharedSolution *mine = &many->shared->solutions[i];
 
 		many->found.problem.k = mine->solution.k;
+		share_groups(many->groups, &many->found.problem, i + 1 < many->shared->tasks.n);
 		/* what lacks memory here may have it alone */
 		mine->done =
 			solve_one(many->border, &many->found.problem, many->solve, &mine->solution) != KANON_NO_MEMORY;
@@ -124,6 +148,8 @@ open_worker(Border *border, void *block, int member)
 	many->shared = shared;
 	shared_problem_find(&shared->problem, (char *) &shared->solutions[shared->tasks.n], border, &many->found);
 	many->solve = kanon_method_find(KANON_PATTERN_GUIDED, shared->method)->solve;
+	many->groups = MemoryContextAllocZero(border->context, sizeof(KanonFound));
+	*many->groups = nothing_found(border, &many->found.problem);
 	return many;
 }
 
@@ -138,10 +164,13 @@ kanon_frontier_worker(dsm_segment *segment, shm_toc *toc)
 
 /* Solves with workers; solutions that none could finish stay as they are. */
 static void
-solve_parallel(Run *run, int workers, Solution *solutions, int nks, bool *done)
+solve_parallel(Run *run, int workers, Solution *solutions, int nks, bool *done, KanonFound *groups)
 {
 	Size head = offsetof(Shared, solutions) + sizeof(SharedSolution) * nks;
-	Many many = {.border = run->border, .found = {.problem = run->problem}, .solve = run->request->solve};
+	Many many = {.border = run->border,
+				 .found = {.problem = run->problem},
+				 .solve = run->request->solve,
+				 .groups = groups};
 	Pool *pool = pool_create(&solving, run->request->caller, run->border,
 							 add_size(head, shared_problem_size(&run->problem)), workers, false);
 
@@ -181,17 +210,24 @@ solve_all(Run *run, Solution *solutions, int n)
 	bool *done = palloc0(sizeof(bool) * n);
 	int fit = is_known(run) ? n : 0;
 	int workers;
+	KanonFound groups = nothing_found(run->border, &run->problem);
 
 	/* the smallest k tells how long the others will take */
+	share_groups(&groups, &run->problem, n > 1);
 	solve_here(run, &solutions[0]);
 	while (fit > 1 && solutions[fit - 1].k > run->types->nrows)
 		fit--;
 	workers = fit > 1 ? pool_wanted(solutions[0].ms * (fit - 1), fit - 1) : 0;
 	if (workers > 0)
-		solve_parallel(run, workers, solutions + 1, fit - 1, done + 1);
+		solve_parallel(run, workers, solutions + 1, fit - 1, done + 1, &groups);
 	for (int i = 1; i < n; i++)
 		if (!done[i])
+		{
+			share_groups(&groups, &run->problem, i + 1 < n);
 			solve_here(run, &solutions[i]);
+		}
+	run->problem.found = NULL;
+	kanon_found_free(&run->border->env, &groups);
 }
 
 void

@@ -202,8 +202,7 @@ typedef struct KanonProblem
 	const struct KanonKnown *known;
 	KanonMask mask;
 	KanonResidual residual;
-	bool
-		leaves_out; /* with DROP: any number of rows, which were left out for what is promised of other tables */
+	bool leaves_out;   /* with DROP: any number of rows, left out for what is promised of other tables */
 	double time_limit; /* seconds; INFINITY: none */
 	double gap;        /* stop at this relative gap */
 	uint64_t seed;
@@ -214,6 +213,7 @@ typedef struct KanonProblem
 	const struct KanonClusterOptions *cluster;        /* clustering.h */
 	const struct KanonFreeformOptions *freeform;      /* run.h */
 	const struct KanonSubtreeOptions *subtree;        /* subtree.h */
+	struct KanonFound *found;                         /* greedy/found.h */
 } KanonProblem;
 
 /*

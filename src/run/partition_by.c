@@ -452,6 +452,7 @@ shared_problem_put(const KanonProblem *problem, SharedProblem *shared, char *the
 	Walk walk = {.there = there, .copy = true};
 
 	memcpy(copy.columns, problem->columns, sizeof(KanonColumn) * problem->ncolumns);
+	copy.problem.found = NULL;
 	shared->problem = copy.problem;
 	memcpy(shared->columns, copy.columns, sizeof(copy.columns));
 	arrays(&walk, &copy.problem, copy.columns);

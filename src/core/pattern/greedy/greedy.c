@@ -48,19 +48,20 @@ is_present(const Greedy *greedy, uint32_t group, int64_t rows)
 								   : kanon_presence_allows(greedy->presence, group, rows));
 }
 
-/* The group's rows become a class, if they still may; counted: which of the pattern's it is for populations. */
+/* The group's rows that are left become a class, if they may; counted: which of the pattern's it is for populations. */
 static KanonStatus
-take_group(Greedy *greedy, KanonPattern pattern, uint32_t counted, uint32_t *types, uint32_t ntypes)
+take_group(Greedy *greedy, KanonPattern pattern, uint32_t counted, const uint32_t *group, uint32_t ntypes)
 {
 	KanonRelease *release = greedy->release;
+	uint32_t *types = greedy->search.spare;
 	int64_t rows = 0;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < ntypes; i++)
-		if (greedy->class_[types[i]] == GREEDY_NOBODY)
+		if (greedy->class_[group[i]] == GREEDY_NOBODY)
 		{
-			rows += greedy->problem->rows[types[i]];
-			types[n++] = types[i];
+			rows += greedy->problem->rows[group[i]];
+			types[n++] = group[i];
 		}
 	if (n == 0 || !kanon_class_allowed(greedy->problem, types, NULL, n, rows) ||
 		!is_present(greedy, counted, rows))
@@ -93,9 +94,8 @@ take_group(Greedy *greedy, KanonPattern pattern, uint32_t counted, uint32_t *typ
 
 /* The populations' counts of a pattern's groups, which are numbered as they come. */
 static KanonStatus
-count_present(Greedy *greedy, const GreedyPattern *pattern)
+count_present(Greedy *greedy, const GreedyStore *store, const GreedyPattern *pattern)
 {
-	const GreedyStore *store = &greedy->store;
 	uint32_t n = 0;
 
 	if (greedy->presence == NULL)
@@ -136,18 +136,17 @@ greedy_list_left(Greedy *greedy)
 	return KANON_OK;
 }
 
-/* Goes through the candidates of a batch; then lists the row types still left. */
+/* Goes through the candidates of a batch, in order; then lists the row types still left. */
 static KanonStatus
-take_batch(Greedy *greedy)
+take_batch(Greedy *greedy, const GreedyStore *store)
 {
-	GreedyStore *store = &greedy->store;
-	KanonStatus status = greedy_store_sort(store);
+	KanonStatus status = KANON_OK;
 
 	for (uint32_t p = 0; p < store->npatterns && status == KANON_OK; p++)
 	{
 		uint32_t counted = 0;
 
-		status = count_present(greedy, &store->patterns[p]);
+		status = count_present(greedy, store, &store->patterns[p]);
 		for (uint32_t g = store->patterns[p].first; g != GREEDY_NOBODY && status == KANON_OK;
 			 g = store->groups[g].next)
 		{
@@ -159,7 +158,6 @@ take_batch(Greedy *greedy)
 				return KANON_CANCELLED;
 		}
 	}
-	greedy_store_clear(store);
 	return status == KANON_OK ? greedy_list_left(greedy) : status;
 }
 
@@ -188,14 +186,24 @@ set_high(const Greedy *greedy, int batch, GreedyRange *range)
 static KanonStatus
 search_batch(Greedy *greedy, GreedyRange *range)
 {
-	KanonStatus status = greedy_search_range(&greedy->search, greedy->left, greedy->nleft, range);
-	bool over = status == KANON_TOO_LARGE;
+	GreedyKept *kept;
+	KanonStatus status = greedy_find(greedy, range, &kept);
 
-	if (over)
-		greedy_store_clear(&greedy->store);
-	if (status == KANON_OK || over)
-		status = take_batch(greedy);
-	return status == KANON_OK && over ? KANON_TOO_LARGE : status;
+	if (kept != NULL && status == KANON_OK)
+	{
+		*range = kept->range;
+		return take_batch(greedy, &kept->store);
+	}
+	if (status == KANON_OK)
+		status = greedy_search_range(&greedy->search, greedy->left, greedy->nleft, range);
+	if (status == KANON_OK)
+		status = greedy_store_sort(&greedy->store);
+	if (status == KANON_OK)
+		status = take_batch(greedy, &greedy->store);
+	else if (status == KANON_TOO_LARGE && greedy_list_left(greedy) != KANON_OK)
+		status = KANON_CANCELLED;
+	greedy_store_clear(&greedy->store);
+	return status;
 }
 
 /* All batches of every combination, or of a rule set. */
@@ -218,7 +226,7 @@ run_rules(Greedy *greedy)
 			greedy->search.most = EXACT_WORK + EXACT_TYPE_WORK * greedy->problem->ntypes +
 								  EXACT_TAKEN_WORK * (greedy->problem->ntypes - greedy->nleft);
 			status = search_batch(greedy, &range);
-			if (status == KANON_TOO_LARGE)
+			if (status == KANON_TOO_LARGE && (greedy->found == NULL || greedy->pace.late))
 			{
 				greedy->unsure = b == 0;
 				return greedy_wide(greedy);
@@ -378,6 +386,7 @@ start(Greedy *greedy, GreedyTies ties)
 	greedy->nleft = problem->ntypes;
 	greedy->rows_left = greedy->rows;
 	greedy->pace.rows_left = greedy->rows;
+	greedy->found = greedy_shared(problem);
 	return greedy_search_open(greedy->index, &greedy->pace, &greedy->store, &greedy->search);
 }
 
@@ -415,6 +424,7 @@ greedy_run(const KanonProblem *problem, GreedyTies ties, uint64_t *work, KanonRe
 {
 	KanonEnv *env = problem->env;
 	double begin = env->now(env->arg);
+	uint64_t before = *work;
 	Greedy greedy = {.problem = problem,
 					 .env = env,
 					 .release = release,
@@ -463,5 +473,13 @@ greedy_run(const KanonProblem *problem, GreedyTies ties, uint64_t *work, KanonRe
 	else
 		kanon_release_free(problem, release);
 	report->seconds = env->now(env->arg) - begin;
+	if ((status == KANON_TOO_LARGE || status == KANON_NO_MEMORY) && greedy.found != NULL)
+	{
+		/* alone it may fit */
+		kanon_found_free(env, greedy.found);
+		greedy.found->problem = NULL;
+		*work = before;
+		return greedy_run(problem, ties, work, release, report);
+	}
 	return status;
 }

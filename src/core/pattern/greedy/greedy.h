@@ -9,6 +9,7 @@
 #define KANON_GREEDY_H
 
 #include "model/model.h"
+#include "pattern/greedy/found.h"
 #include "privacy/population.h"
 #include "util/pace.h"
 
@@ -73,6 +74,16 @@ typedef struct GreedyRange
 	const KanonPattern *list; /* the patterns of a listed mask's range */
 	size_t nlist;
 } GreedyRange;
+
+/* All groups of a range in the whole problem, in order, of at least the k of the run that found them. */
+typedef struct GreedyKept
+{
+	struct GreedyKept *next;
+	GreedyRange asked;
+	GreedyRange range; /* the part of it that the store has */
+	GreedyStore store;
+	uint64_t work; /* that they took */
+} GreedyKept;
 
 /* A partial decision about all columns. */
 typedef struct GreedyState
@@ -246,6 +257,7 @@ typedef struct Greedy
 	uint32_t classes_room;
 	GreedyStore store;
 	GreedySearch search;
+	KanonFound *found;       /* shared with other ks; NULL: nothing is */
 	KanonPresence *presence; /* NULL: no rules about populations */
 	KanonPattern *patterns;  /* of a list, in order */
 	size_t npatterns;
@@ -281,6 +293,15 @@ extern KanonStatus greedy_store_sort(GreedyStore *store);
 
 /* Forgets all but the first patterns, in half of the room if they are several; the last one. */
 extern KanonStatus greedy_store_shrink(GreedyStore *store, KanonPattern *last);
+
+/* greedy_found.c: what this run has in common with those of other ks; NULL: nothing. */
+extern KanonFound *greedy_shared(const KanonProblem *problem);
+
+/*
+ * The groups of the range that this run or another found in the whole problem, if that pays; else NULL.  Each has at
+ * least k rows there, and maybe fewer that are left.
+ */
+extern KanonStatus greedy_find(Greedy *greedy, const GreedyRange *range, GreedyKept **kept);
 
 /* greedy_release.c: classes in order, with cells and flows; member and class_ are used up. */
 extern KanonStatus greedy_make_release(Greedy *greedy);

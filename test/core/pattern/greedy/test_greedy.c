@@ -10,6 +10,7 @@
 
 #include "fixture.h"
 #include "model/model.h"
+#include "pattern/greedy/found.h"
 #include "plain.h"
 #include "util/pace.h"
 
@@ -391,6 +392,79 @@ test_no_memory(void **state)
 	}
 }
 
+/* Solves for the ks one after the other, what they have in common shared; the n-th allocation is refused, if any. */
+static void
+shared_ks(Host *host, KanonProblem *problem, const int64_t ks[3], size_t room, uint64_t refused)
+{
+	KanonFound found = {.problem = problem, .room = room};
+
+	problem->effort = 0;
+	problem->found = &found;
+	host->allocations = 0;
+	host->refuse_at = refused;
+	for (int i = 0; i < 3; i++)
+	{
+		KanonRelease release;
+		KanonRelease alone;
+		KanonReport report;
+		KanonReport alone_report;
+		KanonStatus status;
+
+		problem->k = ks[i];
+		found.more = i < 2 && found.problem != NULL;
+		status = kanon_solve_greedy(problem, &release, &report);
+		if (status == KANON_NO_MEMORY)
+			break;
+		problem->found = NULL;
+		host->refuse_at = 0;
+		assert_int_equal(status, kanon_solve_greedy(problem, &alone, &alone_report));
+		host->refuse_at = refused > host->allocations ? refused : 0;
+		problem->found = &found;
+		assert_true(same_release(problem, &release, &alone));
+		assert_true(report.cost == alone_report.cost || status != KANON_OK);
+		kanon_release_free(problem, &release);
+		kanon_release_free(problem, &alone);
+	}
+	host->refuse_at = 0;
+	kanon_found_free(&host->env, &found);
+	assert_int_equal(host->blocks, 0);
+	problem->found = NULL;
+}
+
+/* Groups that are shared by several ks change no release, also where they do not fit or a k is smaller than before. */
+static void
+test_shared_ks(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(120); i++)
+	{
+		static const int64_t ks[3][3] = {{2, 3, 5}, {2, 2, 7}, {4, 2, 3}};
+		uint64_t random = 4400000 + (uint64_t) i;
+		Host host;
+		KanonProblem *problem;
+
+		host_init(&host);
+		problem = problem_random(&host, &random, 200, 6);
+		for (int j = 0; j < 3; j++)
+			shared_ks(&host, problem, ks[j], SIZE_MAX, 0);
+		shared_ks(&host, problem, ks[0], 3000, 0);
+		for (uint64_t n = 1; n < 60; n += 7)
+			shared_ks(&host, problem, ks[0], SIZE_MAX, n);
+		problem_random_free(problem);
+	}
+	if (real_tables())
+	{
+		static const int64_t ks[3] = {3, 20, 21};
+		Host host;
+		KanonProblem *problem;
+
+		host_init(&host);
+		problem = wide_problem(&host, 77, 400, 64, 0, 3);
+		shared_ks(&host, problem, ks, SIZE_MAX, 0);
+		problem_free(problem);
+	}
+}
+
 /* A budget: it works within, or ends in order. */
 static void
 test_budget(void **state)
@@ -684,6 +758,7 @@ main(void)
 		cmocka_unit_test(test_list_and_rules_agree),
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_shared_ks),
 		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_orders),
