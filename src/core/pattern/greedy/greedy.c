@@ -161,12 +161,27 @@ take_batch(Greedy *greedy, const GreedyStore *store)
 	return status == KANON_OK ? greedy_list_left(greedy) : status;
 }
 
+/*
+ * Will the rest be forbidden whatever classes are taken from it?  Two sets of rows that keep the rules keep them as one:
+ * so would what is left now.
+ */
+static bool
+is_hopeless(const Greedy *greedy)
+{
+	const KanonProblem *problem = greedy->problem;
+
+	return problem->privacy != NULL && problem->npopulations == 0 &&
+		   (problem->residual == KANON_RESIDUAL_FILL || problem->residual == KANON_RESIDUAL_SUPPRESS) &&
+		   kanon_privacy_monotone(problem->privacy) &&
+		   !kanon_rest_allowed(problem, greedy->left, NULL, greedy->nleft);
+}
+
 bool
 greedy_is_over(const Greedy *greedy)
 {
 	const KanonProblem *problem = greedy->problem;
 
-	return greedy->rows_left < greedy->searched.k ||
+	return greedy->rows_left < greedy->searched.k || is_hopeless(greedy) ||
 		   (problem->privacy != NULL && kanon_privacy_grows(problem->privacy) &&
 			!kanon_class_allowed(problem, greedy->left, NULL, greedy->nleft, greedy->rows_left));
 }
