@@ -232,6 +232,7 @@ RESET SESSION AUTHORIZATION;
 SELECT * FROM kanon_dp(NULL, 'count', 1);
 SELECT * FROM kanon_dp('dp_visits', NULL, 1);
 SELECT * FROM kanon_dp('dp_visits', 'cuont', 1);
+SELECT * FROM kanon_dp('dp_visits', 'median', 1);
 SELECT * FROM kanon_dp('dp_visits', 'count', NULL);
 SELECT * FROM kanon_dp('dp_visits', 'count', 0);
 SELECT * FROM kanon_dp('dp_visits', 'count', -1);

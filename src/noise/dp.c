@@ -289,6 +289,13 @@ take_arguments(FunctionCallInfo fcinfo, Asked *asked)
 
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view to ask.");
 	aggregate = text_arg(fcinfo, ARG_AGGREGATE, "aggregate", "It is 'count', 'sum', 'mean' or 'histogram'.");
+	/* "mean" is spelled much like it, and is not meant */
+	if (pg_strcasecmp(aggregate, "median") == 0)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("kanon_dp has no median"),
+			 errhint(
+				 "A 'histogram' of \"bins\" between \"lower\" and \"upper\" tells in which the median lies.")));
 	asked->question.aggregate = word_among(aggregate, "aggregate", aggregates, NULL);
 	asked->question.bins = 1;
 	take_epsilon(fcinfo, asked);
