@@ -403,6 +403,40 @@ set_order(GreedySearch *search)
 	return KANON_OK;
 }
 
+/* A rule of t-closeness that a class with one value breaks, whichever it is, or NULL. */
+static const KanonPrivacyRule *
+forbids_one_value(const KanonProblem *problem, uint32_t *seen)
+{
+	const KanonPrivacyRule *rules;
+	int nrules = kanon_privacy_rules(problem->privacy, &rules);
+
+	if (problem->npopulations > 0 || kanon_privacy_person(problem->privacy) >= 0)
+		return NULL;
+	for (int r = 0; r < nrules; r++)
+	{
+		const KanonColumn *column = &problem->extra[rules[r].column];
+		uint32_t left = column->distinct;
+
+		if (rules[r].kind != KANON_T_CLOSENESS || rules[r].joined != 0 || left > problem->ntypes)
+			continue;
+		memset(seen, 0, left * sizeof(uint32_t));
+		for (uint32_t type = 0; type < problem->ntypes && left > 0; type++)
+		{
+			int broken = -1;
+
+			if (seen[column->code[type]]++ != 0)
+				continue;
+			left--;
+			/* (the rows of one type have one value) */
+			if (kanon_privacy_allows(problem, &type, NULL, 1, true, &broken) || broken != r)
+				return NULL;
+		}
+		if (left == 0)
+			return &rules[r];
+	}
+	return NULL;
+}
+
 KanonStatus
 greedy_search_open(const KanonMaskIndex *index, KanonPace *pace, GreedyStore *store, GreedySearch *search)
 {
@@ -429,6 +463,8 @@ greedy_search_open(const KanonMaskIndex *index, KanonPace *pace, GreedyStore *st
 		search->slot_byte == NULL)
 		return KANON_NO_MEMORY;
 	rule = search->problem->privacy != NULL ? kanon_most_values(search->problem, &needed) : NULL;
+	if (rule == NULL && search->problem->privacy != NULL)
+		rule = forbids_one_value(search->problem, search->spare);
 	if (rule != NULL)
 		search->value = search->problem->extra[rule->column].code;
 	status = set_order(search);
