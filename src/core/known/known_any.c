@@ -43,7 +43,7 @@ known_still_rare(KnownGreedy *g, uint32_t type, uint32_t *sets, size_t n)
 }
 
 /*
- * Combinations that so few rows show that they may become rare when a row agrees no more, by their sets: only these
+ * Combinations that fewer than k rows show, by their sets: others' blank cells make them frequent, and only these
  * are counted when a cell is about to be shown.  Those with more rows stay so: cells only come back.
  */
 typedef struct FewSet
@@ -64,8 +64,7 @@ typedef struct FewEntry
 typedef struct Few
 {
 	KnownGreedy *g;
-	KanonKnown known; /* with so many rows more */
-	FewSet *set;      /* [nsets] */
+	FewSet *set; /* [nsets] */
 	size_t nsets, set_room;
 	FewEntry *entry; /* [nentries] the first is nobody's */
 	size_t nentries, entry_room;
@@ -100,7 +99,7 @@ find_set(Few *few, const int *column, int ncolumns)
 	set = &few->set[few->nsets++];
 	*set = (FewSet){.columns = columns,
 					.ncolumns = ncolumns,
-					.beyond = kanon_known_beyond(&few->known, columns, few->g->problem->ncolumns)};
+					.beyond = kanon_known_beyond(few->g->known, columns, few->g->problem->ncolumns)};
 	memcpy(set->column, column, (size_t) ncolumns * sizeof(int));
 	return set;
 }
@@ -139,7 +138,7 @@ static void
 add_shown(Few *few, uint32_t type, KanonPattern columns, int ncolumns, int from)
 {
 	KnownGreedy *g = few->g;
-	int64_t k = kanon_known_k(&few->known, columns);
+	int64_t k = kanon_known_k(few->g->known, columns);
 
 	if (k == 0 || g->status != KANON_OK)
 		return;
@@ -150,7 +149,7 @@ add_shown(Few *few, uint32_t type, KanonPattern columns, int ncolumns, int from)
 		add_few(few, g->column, ncolumns, &type, 1);
 		return;
 	}
-	if (!kanon_known_beyond(&few->known, columns, g->problem->ncolumns))
+	if (!kanon_known_beyond(few->g->known, columns, g->problem->ncolumns))
 		return;
 	for (int c = from; c < g->problem->ncolumns; c++)
 	{
@@ -168,31 +167,13 @@ static void
 find_few(Few *few)
 {
 	KnownGreedy *g = few->g;
-	KanonKnownSet *sets = kanon_take(&g->scratch, (size_t) g->known->nsets, sizeof(KanonKnownSet));
+	KanonKnown known = *g->known;
 	KanonProblem problem = *g->problem;
-	int64_t most = 0;
 
-	if (sets == NULL && g->known->nsets > 0)
-	{
-		known_fail(g, KANON_NO_MEMORY);
-		return;
-	}
-	for (uint32_t type = 0; type < problem.ntypes; type++)
-		if (problem.rows[type] > most && !kanon_is_none(known_hidden(g, type)))
-			most = problem.rows[type];
-	few->known = *g->known;
-	few->known.k += most;
-	few->known.sets = sets;
-	for (int s = 0; s < g->known->nsets; s++)
-	{
-		sets[s] = g->known->sets[s];
-		sets[s].k += sets[s].k > 0 ? most : 0;
-	}
-	few->known.missing = KANON_MISSING_VALUE; /* cells without one are blank */
-	few->known.blank = (const uint64_t *const *) g->cells.blank;
+	known.missing = KANON_MISSING_VALUE; /* cells without one are blank */
+	known.blank = (const uint64_t *const *) g->cells.blank;
 	problem.time_limit = INFINITY;
-	if (most > 0)
-		known_fail(g, kanon_rare_find(&problem, &few->known, visit_few, few));
+	known_fail(g, kanon_rare_find(&problem, &known, visit_few, few));
 }
 
 /* ---- cells that are shown again ---- */
