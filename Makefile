@@ -227,7 +227,7 @@ script:
 	@awk 'FNR == 1 && NR > 1 { print "" } { print }' $(SCRIPT_PIECES) | cmp -s - $(SCRIPT) || \
 		awk 'FNR == 1 && NR > 1 { print "" } { print }' $(SCRIPT_PIECES) >$(SCRIPT)
 
-src/report/page.o: $(TEMPLATES)
+src/report/template.o: $(TEMPLATES)
 $(TEMPLATES): %.h: $(TREE)/% | $(BUILD_STAMP)
 	sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $< >$@
 
