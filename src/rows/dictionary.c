@@ -69,7 +69,7 @@ struct Dictionary
 	RBTree *tree; /* instead, for types without a hash */
 	Datum recent[RECENT];
 	uint32 recent_code[RECENT]; /* DICTIONARY_NONE: none */
-	uint32 last;                /* by reference, of the value before: rows of a class lie together */
+	uint32 last;                /* of the value before, for is_last: rows of a class lie together */
 	char *arena;                /* values by reference are stored one after the other */
 	Size arena_left;
 };
@@ -315,7 +315,7 @@ add_value(Dictionary *dict, Datum value)
 	return code;
 }
 
-/* The bytes of the value before are that value, however equality is found. */
+/* Only where equality is that of the bytes: a type's own may change its mind, and is asked for each row. */
 static inline bool
 is_last(const Dictionary *dict, Datum value)
 {
