@@ -319,7 +319,7 @@ add_value(Dictionary *dict, Datum value)
 static inline bool
 is_last(const Dictionary *dict, Datum value)
 {
-	return dict->last != DICTIONARY_NONE &&
+	return dict->image && dict->last != DICTIONARY_NONE &&
 		   (dict->typlen != -1 || !(VARATT_IS_COMPRESSED(value) || VARATT_IS_EXTERNAL(value))) &&
 		   image_compare(dict, value, dict->values[dict->last]) == 0;
 }
