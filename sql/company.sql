@@ -183,6 +183,17 @@ INSERT INTO gone SELECT i, 1, i, 'v' || i FROM generate_series(7, 12) i;
 SELECT status FROM kanon_refresh('come');
 SELECT count(*) AS parted FROM gone_then JOIN come x ON x.id = one JOIN come y ON y.id = two WHERE (x.a, x.b) IS DISTINCT FROM (y.a, y.b);
 SELECT kanon_drop_publication('come');
+-- while they are dropped, which of two that look alike was in which class is not forgotten
+TRUNCATE gone;
+INSERT INTO gone SELECT i, 1, CASE WHEN i <= 4 THEN 1 ELSE i END, 'v' || i FROM generate_series(1, 6) i;
+SELECT kanon_create_publication('come', 'gone', '{a,b}', 3, '{"method": "mondrian_relaxed", "residual": "drop", "show": "set", "keep": ["id", "ill"], "allow_identifying": ["id", "ill"], "min_rows": 0}', model => 'cluster');
+DELETE FROM gone WHERE id NOT IN (SELECT min(id) FROM come WHERE id <= 4 GROUP BY a, b);
+SELECT status, row_count FROM kanon_refresh('come');
+SELECT count(DISTINCT kanon_class) AS classes, count(DISTINCT kanon_row) AS rows FROM come_types_2 WHERE kanon_row IS NOT NULL;
+INSERT INTO gone SELECT 20 + i, 7, 7, 'w' || i FROM generate_series(1, 3) i;
+SELECT status, row_count FROM kanon_refresh('come');
+SELECT count(DISTINCT kanon_class) AS classes, count(DISTINCT kanon_row) AS rows FROM come_types_3 WHERE kanon_row IS NOT NULL;
+SELECT kanon_drop_publication('come');
 -- a protected night on which fewer than k are left is held: others may come back
 SELECT kanon_create_publication('few', 'visit', '{a}', 3, '{"min_rows": 0}', key => 'id', protect_successive => true);
 DELETE FROM visit WHERE id > 2;
