@@ -85,7 +85,7 @@ SELECT kanon_create_publication('night', 'src', '{a,b}', 5, key => 'id', protect
 SELECT kanon_refresh('night');
 CREATE TABLE wards AS SELECT i AS id, 'ward ' || i AS name, i AS a, i AS b FROM generate_series(1, 3) i;
 ALTER TABLE wards ADD PRIMARY KEY (id);
-CREATE TABLE visits AS SELECT i AS id, 1 + i % 100 AS person, 1 + i % 3 AS ward, i % 2 AS a, i % 3 AS b FROM generate_series(1, 200) i;
+CREATE TABLE visits AS SELECT i AS id, 1 + i % 100 AS person, 1 + i % 3 AS ward, i % 2 AS a, i / 3 % 3 AS b FROM generate_series(1, 200) i;
 ALTER TABLE visits ADD PRIMARY KEY (id), ADD FOREIGN KEY (person) REFERENCES safe.persons, ADD FOREIGN KEY (ward) REFERENCES wards;
 GRANT SELECT ON ALL TABLES IN SCHEMA mallory TO donor;
 RESET SESSION AUTHORIZATION;
