@@ -10,7 +10,6 @@
 #include <math.h>
 #include <setjmp.h>
 
-#include "../../../src/host/excerpt.c"
 #include "host/excerpt.h"
 #include "../../../src/rows/pattern_text.c"
 #include "../../../src/run/pattern_rules.c"
@@ -85,7 +84,13 @@ pstrdup(const char *in)
 	return pnstrdup(in, strlen(in));
 }
 
-/* A hint is for those who read it: none here. */
+/* Messages and hints are for those who read them: none here. */
+const char *
+excerpt(const char *text)
+{
+	return text;
+}
+
 Nearest
 nearest_to(const char *given)
 {
@@ -198,13 +203,6 @@ pg_mbstrlen(const char *text)
 	for (; *text; text += pg_mblen(text))
 		n++;
 	return n;
-}
-
-int
-pg_mbcliplen(const char *text, int length, int limit)
-{
-	(void) text;
-	return Min(length, limit);
 }
 
 /* Names between commas, some of them quoted; cut in place, in lower case. */
