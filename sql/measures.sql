@@ -183,7 +183,7 @@ BEGIN
         $q$hierarchies => '{"day": {"date": ["month", "quarter", "year"]}, "age": {"interval": [5, 10, 20]}}'$q$));
     RETURN (SELECT round(u.gcp::numeric, 4) FROM kanon_usefulness u ORDER BY run DESC LIMIT 1);
 END $$;
-SELECT call, round(without, 2) AS without, (SELECT bool_and(abs(lost(call, day, age) / without - 1) < 0.2)
+SELECT call, round(without, 1) AS without, (SELECT bool_and(abs(lost(call, day, age) / without - 1) < 0.2)
         FROM (VALUES ('9999-12-31', NULL), ('0001-01-01', '999998'), ('infinity', '-99999')) AS v (day, age)) AS alike
     FROM (SELECT call, lost(call, NULL, NULL) AS without
     FROM unnest('{"pattern_guided(%s, %s","pattern_guided(%s, %s, method => ''improve'', effort => 0.01","full_domain(%s, %s","subtree(%s, %s","cluster(%s","cluster(%s, method => ''gather''","freeform(%s, %s, method => ''ring''"}'::text[]) AS call OFFSET 0) AS c;
