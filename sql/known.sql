@@ -225,6 +225,20 @@ SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('visits', 'b
 SELECT min(n) FROM (SELECT count(DISTINCT person) AS n FROM by_persons WHERE num_nulls(age, zip) = 0 GROUP BY age, zip UNION ALL SELECT count(DISTINCT person) FROM by_persons WHERE num_nulls(zip, job) = 0 GROUP BY zip, job
     UNION ALL SELECT count(DISTINCT person) FROM by_persons WHERE num_nulls(age, job) = 0 GROUP BY age, job UNION ALL SELECT count(DISTINCT person) FROM by_persons WHERE age IS NOT NULL GROUP BY age) AS g;
 SELECT rows_below_k FROM kanon_check('by_persons', '{age,zip,sex,job}', 2, 4, missing => 'aside', subject => 'person');
+-- the printed call counts persons, where the table shows them; the page does so again
+SELECT kanon_report_data(max(run)) ->> 'check' AS "check", kanon_report_data(max(run)) ->> 'check_says' AS says FROM kanon_usefulness;
+SELECT kanon_report_data(max(run)) ->> 'check' FROM kanon_usefulness \gexec
+SELECT s -> 'claim' AS claim FROM (SELECT jsonb_array_elements(kanon_report_data(max(run)) -> 'statements') AS s FROM kanon_usefulness) AS x WHERE s ->> 'about' = 'promise';
+UPDATE by_persons SET person = 1;
+SELECT rows_below_k FROM kanon_check('by_persons', '{age,zip,sex,job}', 2, 4, missing => 'aside') WHERE size = 2;
+SELECT v ->> 'verdict' AS verdict, v ->> 'says' AS says FROM (SELECT jsonb_array_elements(kanon_report_data(max(run), read_target => true) -> 'verdicts') AS v FROM kanon_usefulness) AS x WHERE v ->> 'about' = 'quasi_identifiers';
+SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('visits', 'by_hidden', '{age,zip,sex,job}', 4, known_columns => 2, privacy => ARRAY[kanon_subject('person')]);
+SELECT kanon_report_data(max(run)) ->> 'check' AS "check", kanon_report_data(max(run)) ->> 'check_says' AS says FROM kanon_usefulness;
+SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('visits', 'by_masked', '{age,zip,sex,job}', 4, known_columns => 2, privacy => ARRAY[kanon_subject('person')], keep => '{person}', allow_identifying => '{person}', mask => '{"person": {"round": 10}}');
+SELECT kanon_report_data(max(run)) ->> 'check' AS "check" FROM kanon_usefulness;
+SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('visits', 'by_pseudonyms', '{age,zip,sex,job}', 4, known_columns => 2, privacy => ARRAY[kanon_subject('person')], keep => '{person}', allow_identifying => '{person}', mask => '{"person": "pseudonym"}');
+SELECT kanon_report_data(max(run)) ->> 'check' FROM kanon_usefulness \gexec
+SELECT v ->> 'verdict' AS verdict FROM (SELECT jsonb_array_elements(kanon_report_data(max(run), read_target => true) -> 'verdicts') AS v FROM kanon_usefulness) AS x WHERE v ->> 'about' = 'quasi_identifiers';
 SELECT pattern, suppressed_rows > 0 AS some FROM kanon_full_domain('visits', 'by_persons', '{age,zip,sex,job}', 4, suppression_limit => 0.5, known_columns => 2, privacy => ARRAY[kanon_subject('person')], keep => '{person}', allow_identifying => '{person}', hierarchies => '{"age": {"interval": [5, 10]}}', replace => true);
 SELECT rows_below_k FROM kanon_check('by_persons', '{age,zip,sex,job}', 2, 4, missing => 'aside', subject => 'person');
 -- the least of a small table for persons, proven

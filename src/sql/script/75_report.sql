@@ -139,6 +139,9 @@ kept AS (
                              AND (o.opcintype = coalesce(b.oid, y.oid)
                                OR coalesce(b.oid, y.oid) = 'varchar'::regtype AND o.opcintype = 'text'::regtype)))) AS comparable
     FROM r, unnest(r.kept) WITH ORDINALITY AS k (name, nr), LATERAL (SELECT r.options -> 'mask' -> k.name::text AS mask) m),
+-- whom the table itself tells apart
+persons AS (
+    SELECT k.name::name, k.comparable FROM r JOIN kept k ON k.name = r.subject AND (k.done IS NULL OR k.done LIKE 'a pseudonym%')),
 risk AS (
     SELECT jsonb_object_agg(x.stage, to_jsonb(x)) AS stages,
            max(x.k) FILTER (WHERE x.stage = 'target') AS least,
@@ -186,7 +189,7 @@ example AS (
 now AS (
     SELECT (SELECT to_jsonb(x) FROM @extschema@.kanon_check(r.target_now, q.names) AS x) AS grouped,
            CASE WHEN r.few_known THEN (SELECT max(z.rows_below_k) FROM @extschema@.kanon_check(r.target_now, q.names, (r.options ->> 'known_columns')::int, r.k,
-                CASE WHEN r.options ? 'combinations' THEN ARRAY(SELECT jsonb_array_elements_text(r.options -> 'combinations')) END, r.few_missing) AS z) END AS few_rare,
+                CASE WHEN r.options ? 'combinations' THEN ARRAY(SELECT jsonb_array_elements_text(r.options -> 'combinations')) END, r.few_missing, (SELECT p.name FROM persons p WHERE p.comparable)) AS z) END AS few_rare,
            (SELECT jsonb_agg(to_jsonb(y)) FROM @extschema@.kanon_risk(r.target_now, q.names,
                 sensitive => ARRAY(SELECT x.name::name FROM kept x WHERE x.comparable ORDER BY x.nr),
                 -- one that can be compared, as the columns are shown
@@ -358,7 +361,7 @@ statements AS (
                          'row_matches', CASE WHEN r.method <> 'k_one' THEN r.matches END, 'record_matches', CASE WHEN r.method <> 'one_k' THEN r.matches END,
                          'regular', CASE WHEN r.model = 'freeform' AND r.method <> 'concealment' THEN true END, 'k_column', r.options -> 'k_column'))
                     WHEN r.linked IS NOT NULL THEN jsonb_build_object('linked_persons', r.linked -> 'k', 'known_rows', r.linked -> 'known_rows')
-                    WHEN r.few_known THEN jsonb_strip_nulls(jsonb_build_object('combination_rows', r.k, 'known_columns', r.options -> 'known_columns', 'combinations', r.options -> 'combinations', 'missing', r.options -> 'missing'))
+                    WHEN r.few_known THEN jsonb_strip_nulls(jsonb_build_object(CASE WHEN r.subject IS NULL THEN 'combination_rows' ELSE 'combination_persons' END, r.k, 'person', r.subject, 'known_columns', r.options -> 'known_columns', 'combinations', r.options -> 'combinations', 'missing', r.options -> 'missing'))
                     WHEN r.population IS NOT NULL THEN jsonb_build_object(CASE WHEN r.population_subject IS NULL THEN 'population_rows' ELSE 'population_persons' END, r.k, 'population', r.population) || CASE WHEN r.population_subject IS NULL THEN '{}' ELSE jsonb_build_object('person', r.population_subject) END
                     WHEN r.subject IS NOT NULL THEN jsonb_build_object('class_persons', r.k, 'person', r.subject)
                     ELSE jsonb_build_object('class_rows', r.k) END
@@ -472,7 +475,7 @@ verdicts AS (
                     WHEN r.linked IS NOT NULL THEN format('At least %s persons were promised for what somebody may know of a person. kanon counted them over all tables of the release before anybody could see them.', r.linked ->> 'k')
                          || coalesce(' The smallest class has ' || (r.tables ->> 'smallest_class') || ' persons' || coalesce(', and the rarest combination of rows ' || nullif(r.tables ->> 'smallest', '0'), '') || '.', '')
                          || CASE WHEN l.safe THEN format(' kanon_check_linked counted the tables again for this page: %s combinations of rows, the rarest of %s persons.', l.combinations, coalesce(l.smallest, 0)) ELSE '' END
-                    WHEN n.few_rare > 0 THEN 'The table has been changed since it was published: a combination that somebody may know has too few rows.'
+                    WHEN n.few_rare > 0 THEN format('The table has been changed since it was published: a combination that somebody may know has too few %s.', CASE WHEN EXISTS (SELECT FROM persons p WHERE p.comparable) THEN 'persons' ELSE 'rows' END)
                     WHEN r.few_known THEN 'The combinations were counted in the table before anybody could see it. The promise is weaker than k-anonymity: it is about somebody who knows few columns, and does not ask who is left over when a cell is blank.'
                     WHEN k.blank > 0 AND k.blank < r.k THEN format('%s blank, fewer than k: an outsider who knows that a person is in the table can tell that the person is one of them. With residual => ''fill'' there would be none, or at least k.',
                         CASE k.blank WHEN 1 THEN '1 row is' ELSE k.blank || ' rows are' END)
@@ -645,14 +648,14 @@ SELECT jsonb_build_object(
                   -- what is generalised, or a range or set, cannot be compared with a population as it is
                   WHEN r.population IS NOT NULL AND (EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') OR (r.model = 'cluster' AND r.options ->> 'show' IS DISTINCT FROM 'suppress')) THEN NULL
                   WHEN r.population IS NOT NULL THEN format('SELECT * FROM %I.kanon_risk(%L, %L, population => %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.population)
-                  WHEN r.few_known THEN format('SELECT * FROM %I.kanon_check(%L, %L, %s, %s%s, missing => %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, coalesce(r.options ->> 'known_columns', 'NULL'), r.k,
-                         CASE WHEN r.options ? 'combinations' THEN ', combinations => ' || quote_literal(ARRAY(SELECT jsonb_array_elements_text(r.options -> 'combinations'))::text) ELSE '' END, r.few_missing)
+                  WHEN r.few_known THEN format('SELECT * FROM %I.kanon_check(%L, %L, %s, %s%s, missing => %L%s);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, coalesce(r.options ->> 'known_columns', 'NULL'), r.k,
+                         CASE WHEN r.options ? 'combinations' THEN ', combinations => ' || quote_literal(ARRAY(SELECT jsonb_array_elements_text(r.options -> 'combinations'))::text) ELSE '' END, r.few_missing, (SELECT format(', subject => %L', p.name) FROM persons p))
                   ELSE format('SELECT * FROM %I.kanon_check(%L, %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text) END,
     'check_says', CASE WHEN r.matches IS NOT NULL THEN 'The table alone does not show whether the promise was kept: the call compares it with the source. Only somebody who may read both can check it:'
                        WHEN r.anatomy IS NOT NULL THEN 'Anybody who may read the second table can check it without this page:'
                        WHEN r.options ?| '{h,rho}' AND NOT r.options ? 'sensitive_items' THEN 'Anybody who may read the table can check it. Write the private items in place of the dots: they are not recorded.'
                        WHEN r.population IS NOT NULL THEN 'Anybody who may read the table and the population can check it without this page:'
-                       WHEN r.subject IS NOT NULL THEN format('Anybody who may read the table can count the rows of its classes. Only somebody who may read %s can count persons.', quote_ident(r.subject))
+                       WHEN r.subject IS NOT NULL AND NOT (r.few_known AND EXISTS (SELECT FROM persons)) THEN format('Anybody who may read the table can count the rows of its classes. Only somebody who may read %s can count persons.', quote_ident(r.subject))
                        WHEN r.tables IS NOT NULL THEN 'Anybody who may read the tables can check it without this page:'
                        WHEN r.linked IS NOT NULL THEN 'Anybody who may read the table can count the rows of its classes. kanon_check_linked counts the promise over all tables.'
                        ELSE 'Anybody who may read the table can check it without this page:' END,
