@@ -360,6 +360,19 @@ BEGIN
     RETURN (SELECT round(r.value::numeric, 4) FROM kanon_risk('one', '{residence,gender,education,labour}', weights => 'weight') AS r WHERE measure = 'individual_highest');
 END $$;
 SELECT string_agg(risk_of(nr)::text, ' ' ORDER BY nr) AS risks FROM guide;
+-- three rows of a class, by the closed form of Benedetti and Franconi (sdcMicro takes p / (3 - q)); six, by the sum written out
+CREATE TABLE alike AS SELECT 'three' AS class, 100 AS weight FROM generate_series(1, 3) UNION ALL SELECT 'six', 4 FROM generate_series(1, 6);
+CREATE VIEW three_alike AS SELECT * FROM alike WHERE class = 'three';
+CREATE VIEW six_alike AS SELECT * FROM alike WHERE class = 'six';
+SELECT c.relation, round(r.value::numeric, 6) AS value, round(CASE c.f WHEN 3 THEN p / (2 * (1 - p) ^ 3) * ((1 - p) * (1 - 3 * p) - 2 * p ^ 2 * ln(p))
+    ELSE (SELECT sum(p ^ 6 * (1 - p) ^ (h - 6) * (h - 1) * (h - 2) * (h - 3) * (h - 4) * (h - 5) / 120 / h) FROM (SELECT i::float8 AS h FROM generate_series(6, 600) AS i) AS i) END::numeric, 6) AS by_hand, round((p / (f - 1 + p))::numeric, 6) AS approximated
+FROM (VALUES ('three_alike'::regclass, 3, 0.01::float8), ('six_alike', 6, 0.25)) AS c (relation, f, p), kanon_risk(c.relation, '{class}', weights => 'weight') AS r WHERE r.measure = 'individual_average';
+-- sdcMicro's francdat; printed there: risk .017144 .022042 .022042 .177076 .011654 .297063 .402359 .017144; SUDA scores 0 0 0 8 6 4 8 0
+CREATE TABLE francdat (nr int, key1 int, key2 int, key3 int, key4 int, w numeric);
+INSERT INTO francdat VALUES (1, 1, 2, 5, 1, 18), (2, 1, 2, 1, 1, 45.5), (3, 1, 2, 1, 1, 39), (4, 3, 3, 1, 5, 17), (5, 4, 3, 1, 4, 541), (6, 4, 3, 1, 1, 8), (7, 6, 2, 1, 5, 5), (8, 1, 2, 5, 1, 92);
+SELECT measure, round(value::numeric, 6) AS value, round(CASE measure WHEN 'individual_highest' THEN .402359 WHEN 'individual_expected' THEN 2 * .017144262 + 2 * .022042326 + .177075834 + .011654480 + .297063077 + .402359478 END, 6) AS printed
+FROM kanon_risk('francdat', '{key1,key2,key3,key4}', weights => 'w') WHERE measure ~ 'individual_(highest|expected)';
+SELECT * FROM kanon_special_uniques('francdat', '{key1,key2,key3,key4}', 'nr', 4) ORDER BY key_value::int;
 -- households without weights: 1/f of each; b has 1/2 and 1, the single ones 1/2 each
 SELECT measure, round(value::numeric, 4) AS value FROM kanon_risk('guide', '{residence,gender,education,labour}', household => 'hid') WHERE measure ~ 'household|weighted|individual';
 -- all columns together: the last factor is left out
