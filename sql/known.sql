@@ -219,6 +219,13 @@ END $$;
 SELECT * FROM nights_of('pattern_guided', '{}');
 SELECT * FROM nights_of('pattern_guided', '{"rules": {"never": ["zip"]}}');
 SELECT * FROM nights_of('full_domain', '{"suppression_limit": 0.5}');
+-- the report says what one release keeps of another
+SELECT kanon_create_publication('followed', 'nightly', '{age,zip,sex,job}', 4, options => '{"known_columns": 2}');
+UPDATE nightly SET age = age + 1 WHERE hashint4(nr) % 15 = 0;
+SELECT status FROM kanon_refresh('followed');
+SELECT s ->> 'says' AS says FROM (SELECT jsonb_array_elements(kanon_report_data(max(run)) -> 'statements') AS s FROM kanon_usefulness WHERE publication LIKE '%followed') AS x WHERE s ->> 'about' = 'method'
+UNION ALL SELECT s ->> 'says' FROM (SELECT jsonb_array_elements(kanon_report_data(max(run)) -> 'limits') AS s FROM kanon_usefulness WHERE publication LIKE '%followed') AS x WHERE s ->> 'what' = 'Several releases.';
+SELECT kanon_drop_publication('followed');
 -- persons with several rows: each combination is of four of them
 CREATE TABLE visits AS SELECT p.*, p.nr AS person FROM people p, generate_series(1, 2);
 SELECT sum(suppressed_cells) > 0 AS cells FROM kanon_pattern_guided('visits', 'by_persons', '{age,zip,sex,job}', 4, known_columns => 2, privacy => ARRAY[kanon_subject('person')], keep => '{person}', allow_identifying => '{person}');

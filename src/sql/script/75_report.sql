@@ -129,6 +129,11 @@ kept AS (
                     'cut below ' || CASE WHEN m.mask -> 'bottom' < '1' AND m.mask -> 'bottom' > '0' THEN 'the quantile ' ELSE '' END || (m.mask ->> 'bottom'),
                     'its first ' || (m.mask -> 'partial' ->> 0) || ' and last ' || (m.mask -> 'partial' ->> 1) || ' characters',
                     'shifted by up to ' || (m.mask ->> 'days') || ' days',
+                    'with noise of ' || (m.mask ->> 'noise') || CASE WHEN m.mask ? 'by' THEN '' ELSE ' of its standard deviation' END,
+                    'swapped within ' || (m.mask ->> 'swap') || ' % of the ranks',
+                    CASE WHEN m.mask ? 'pram' THEN 'changed by chance' END,
+                    'the ' || coalesce(m.mask ->> 'show', 'mean') || ' of at least ' || (m.mask ->> 'microaggregate') || ' rows',
+                    'the same for one value of one ' || quote_ident(m.mask ->> 'by') || ' in every release',
                     CASE WHEN m.mask ? 'constant' THEN 'the same in every row' END), ''), 'masked: ' || m.mask::text) END AS done,
            -- can its values be compared?
            EXISTS (SELECT FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid
@@ -399,7 +404,8 @@ statements AS (
         FROM r WHERE jsonb_typeof(r.options -> 'weights') IN ('array', 'object')
         UNION ALL
         SELECT 110, 0, 'method', format('The release was found by the method %s', r.method)
-               || CASE WHEN r.options ? 'stayed_near' THEN '. It keeps rows in the classes of the release before; another release may lose less.'
+               || CASE WHEN r.options ? 'stayed_near' AND r.few_known THEN '. It shows nothing of an unchanged row that the release before did not show; another release may lose less.'
+                       WHEN r.options ? 'stayed_near' THEN '. It keeps rows in the classes of the release before; another release may lose less.'
                        WHEN r.model = 'full_domain' AND r.options ? 'metric_bound' THEN format(': the best levels by the metric %s that it reached within its time and memory. A bound proves that none are better than %s.',
                             r.options ->> 'metric', round((r.options ->> 'metric_bound')::numeric, 4))
                        WHEN r.model = 'full_domain' THEN format(': no levels are better by the metric %2$s, among all that keep the rules with at most %1$s %% of the rows empty as a whole.',
@@ -766,7 +772,10 @@ SELECT jsonb_build_object(
         (4, r.transactions IS NOT NULL, 'More knowledge than was assumed.', 'The promise holds against somebody who knows at most ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2') || ' items of a person.'),
         (5, r.transactions IS NOT NULL, 'Knowing what is missing.', 'An attacker who knows an item that a person does not have knows more than was counted.'),
         (6, r.mechanism IS NULL, 'Columns that were not named.', 'If outsiders know an unchanged column, it identifies as well as a birth date.'),
-        (7, r.mechanism IS NULL, 'Several releases.', 'Two tables about the same persons can identify them when joined, though each keeps its promise.'),
+        (7, r.mechanism IS NULL, 'Several releases.', 'Two tables about the same persons can identify them when joined, though each keeps its promise.'
+            || CASE WHEN r.few_known AND r.publication IS NOT NULL THEN ' Rows that come or leave between two releases are not protected against somebody who keeps both, and over three releases fewer than k rows may be left.' ELSE '' END),
+        (17, jsonb_path_exists(r.options, '$.mask.* ? (exists(@.noise) || exists(@.swap) || exists(@.pram))'), 'Values that were moved.', 'Noise, swapped values and values changed by chance are no k-anonymity. A value far from all others stays far, and a swapped one is in the table.'
+            || CASE WHEN jsonb_path_exists(r.options, '$.mask.*.by') AND r.publication IS NOT NULL THEN ' Somebody who keeps two releases can see which values changed in the source.' ELSE '' END),
         (9, r.anatomy IS NOT NULL, 'Columns that tell the value.', 'A published column that goes with the sensitive one, such as a drug with a diagnosis, can tell which value of a group is a row''s own. So can patterns of the whole table.'),
         (10, r.anatomy IS NOT NULL, 'Persons with several rows.', 'An attacker who knows which rows are of one person can compare the values of their groups.'),
         (11, r.mechanism IS NOT NULL, 'Persons with several rows.', 'The promise is about one row. It is weaker for a person with several rows, by each of them.'),
