@@ -407,7 +407,7 @@ test_any(void **state)
 	double least_sum = 0, greedy_sum = 0;
 
 	(void) state;
-	for (int n = 0; n < cases(1500); n++)
+	for (int n = 0; n < cases(2000); n++)
 	{
 		KanonRelease release;
 		KanonReport report;
