@@ -293,7 +293,7 @@ estimate_rows(const Compared *compared, const Asked *asked, int n)
 	return rows;
 }
 
-/* Which columns a query asks about: some quasi-identifiers, and one that was kept. */
+/* A query asks about some quasi-identifiers, and about one column that was kept. */
 static int
 choose(const Compared *compared, const Asked *all, int *order, Asked *query, uint64 *state)
 {

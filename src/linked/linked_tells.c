@@ -236,6 +236,7 @@ compare(const Pair *pair, int side, int c, int q)
 		triples[3 * i + 1] = row[pair->first[side] + c];
 		triples[3 * i + 2] = row[pair->first[!side] + to->nkept + q];
 	}
+	CHECK_FOR_INTERRUPTS();
 	qsort(triples, pair->n, 3 * sizeof(uint32), compare_triples);
 	for (int64 i = 0; i < pair->n; i++)
 		if (i == 0 || compare_triples(triples + 3 * i, triples + 3 * (n - 1)) != 0)

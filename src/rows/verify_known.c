@@ -255,10 +255,12 @@ columns_by_mark(const RowTypes *types, int nqis, Border *border)
 		for (uint32 i = 0; i < types->ntypes; i++)
 		{
 			bool isnull, null = from->has_null && from->code[i] == from->distinct - 1;
-			text *mark = DatumGetTextPP(
-				dictionary_value(types->source->qis[nqis].dictionary, types->grouped[nqis].code[i], &isnull));
+			Datum mark =
+				dictionary_value(types->source->qis[nqis].dictionary, types->grouped[nqis].code[i], &isnull);
 
-			code[i] = null && VARDATA_ANY(mark)[q] == '*' ? from->distinct : from->code[i];
+			if (isnull || VARSIZE_ANY_EXHDR(DatumGetPointer(mark)) != (Size) nqis)
+				raise_unsafe("A row has no mark for each quasi-identifier.");
+			code[i] = null && VARDATA_ANY(DatumGetPointer(mark))[q] == '*' ? from->distinct : from->code[i];
 		}
 	}
 	return columns;

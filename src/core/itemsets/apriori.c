@@ -181,7 +181,7 @@ typedef struct Tree
 	uint32_t *node; /* of each rank */
 } Tree;
 
-/* Is a node below the cut? */
+/* A node below the cut is shown by another one. */
 static bool
 generalized(const KanonCut *cut, uint32_t v)
 {

@@ -318,7 +318,7 @@ kanon_hit_free(KanonHit *hit)
 	*hit = (KanonHit){.scratch = hit->scratch};
 }
 
-/* Which sets an item is in, and how many of them are still whole. */
+/* The sets of each item, and the number of those that are still whole. */
 typedef struct Index
 {
 	size_t *start;   /* [nitems + 1] */

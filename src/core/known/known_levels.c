@@ -6,8 +6,8 @@
  * A combination that is rare then has a cell that was added: nothing that was shown has to go.  A cell of one level and a cell of
  * another are two values, whichever is within which: k rows show whatever somebody looks up.
  *
- * Where not every pattern is allowed, each row type then takes the least that shows no more; what becomes rare so is
- * blanked, and so on until nothing changes.
+ * Patterns may not allow that.  Then each row type takes the cheapest allowed pattern that shows no more.  This makes
+ * other combinations rare, whose cells are blanked, until nothing changes.
  */
 #include <math.h>
 #include <string.h>

@@ -145,7 +145,7 @@ compare_ranked(const void *a, const void *b, void *arg)
 /* The three keys of a node, of which the levels are given, too. */
 typedef void (*NodeKeys)(const NodeSearch *search, const uint16_t *level, const double *logs, double *key);
 
-/* Where nodes lie in their order: by the first key, which is whole, and up to the next one by the second. */
+/* Nodes are sorted by the first key, a whole number, and among equals by the second. */
 typedef struct Span
 {
 	double low[2];

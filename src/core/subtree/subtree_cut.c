@@ -547,9 +547,9 @@ node_shown(const Cut *cut, KanonPattern pattern, int qi, uint32_t type)
 }
 
 /*
- * Where the cut was: nodes that were shown, those that had one at or below them, and those of which a value was
- * shown by one above them (of another tree than that is, since hierarchies change).  A value that was not there shows
- * what the others beside it did.
+ * The cut of the release before is found again in the trees of today, which may have changed.  Three kinds of nodes
+ * are told: nodes that it showed, nodes that have one at or below them, and nodes with a value that it showed by one
+ * above.  A new value shows what the others beside it did.
  */
 static KanonStatus
 find_cut(Cut *cut, const KanonPrevious *previous, bool *shown, bool *known, bool *covered)

@@ -18,9 +18,9 @@ kanon_min(double a, double b)
 }
 
 /*
- * Where the loader can choose, a function with LONG_VECTORS takes vectors twice as long on
- * processors that have them: whole numbers come out the same.  A function that it calls in
- * a loop is INTO_THEM.  (Sanitizers are not ready that early.)
+ * A function with LONG_VECTORS takes vectors twice as long on processors that have them, if the
+ * loader can choose.  Whole numbers come out the same.  A function that it calls in a loop is
+ * INTO_THEM.  (Sanitizers are not ready that early.)
  */
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && \
 	!defined(__clang__) && !defined(__SANITIZE_ADDRESS__)

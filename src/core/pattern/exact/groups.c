@@ -465,7 +465,7 @@ measure(Search *s)
 	}
 }
 
-/* Is the set there that consists of these types, ascending? */
+/* The set of these types (ascending) was found before. */
 static bool
 is_known(const Groups *g, const uint32_t *types, uint32_t n)
 {
