@@ -63,6 +63,11 @@ improve_on(const KanonProblem *problem, const IlpStart *start, bool have, KanonR
 	other_report.nodes += report->nodes;
 	status = ilp_keep(problem, &(IlpResult){other, priced(problem, &other, other_report.cost)}, &kept);
 	*release = kept.release;
+	if (status != KANON_OK)
+	{
+		kanon_release_free(problem, release);
+		return status;
+	}
 	if (kept.cost < mine)
 		report->cost = other_report.cost;
 	mine = kept.cost;
@@ -70,7 +75,7 @@ improve_on(const KanonProblem *problem, const IlpStart *start, bool have, KanonR
 	report->lower_bound = fmin(report->cost, bound - priced(problem, release, 0));
 	report->proven =
 		mine - bound <= problem->gap * mine + kanon_instances_slack(grid, mine / grid->unit) * grid->unit;
-	return status;
+	return KANON_OK;
 }
 
 /* The instances, when the model is small enough for the exact method, and greedy's release. */
