@@ -125,8 +125,9 @@ measure(Rest *rest, const double *from)
 
 		for (int c = 0; c < rest->columns; c++)
 			sum += (at[c] - from[c]) * (at[c] - from[c]);
-		rest->away[i] = sum;
-		if (sum > rest->away[farthest])
+		/* (beyond all numbers, as from the middle of such points) */
+		rest->away[i] = isnan(sum) ? INFINITY : sum;
+		if (rest->away[i] > rest->away[farthest])
 			farthest = i;
 	}
 	return farthest;
@@ -283,9 +284,9 @@ place_types(const ClusterLayout *layout, double *at)
 		scale = squares > 0 && isfinite(squares) ? sqrt(qi->weight * (rows - 1) / squares) : 0;
 		for (uint32_t i = 0; i < problem->ntypes; i++)
 		{
-			double number = cluster_number(qi, code[i]);
+			double away = (cluster_number(qi, code[i]) - mean) * scale;
 
-			at[i * (size_t) layout->nqis + (size_t) q] = isfinite(number) ? (number - mean) * scale : 0;
+			at[i * (size_t) layout->nqis + (size_t) q] = isfinite(away) ? away : 0;
 		}
 		if (kanon_stop(&pace, 2 * (uint64_t) problem->ntypes))
 			return KANON_CANCELLED;

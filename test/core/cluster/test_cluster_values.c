@@ -451,12 +451,39 @@ memory_and_cancel(void **state)
 	run_each(kanon_solve_gather);
 }
 
+/* Places that are no numbers, as deviations of numbers that overflow: every point has a group all the same. */
+static void
+points_without_a_place(void **state)
+{
+	static const double at[] = {0, NAN, 1, INFINITY, 2, -INFINITY, 3, NAN, 4};
+	static const int64_t weight[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+	KanonPoints points = {9, 1, at, weight};
+	uint32_t group[9], rows[9] = {0}, ngroups = 0;
+	Host host;
+
+	(void) state;
+	host_init(&host);
+	memset(group, 0xff, sizeof(group));
+	assert_int_equal(kanon_mdav(&host.env, &points, 2, group, &ngroups), KANON_OK);
+	for (int i = 0; i < 9; i++)
+	{
+		assert_true(group[i] < ngroups);
+		rows[group[i]]++;
+	}
+	for (uint32_t g = 0; g < ngroups; g++)
+		assert_true(rows[g] >= 2);
+	assert_int_equal(host.blocks, 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(factors),           cmocka_unit_test(mended),
-		cmocka_unit_test(radius_without),    cmocka_unit_test(larger),
+		cmocka_unit_test(points_without_a_place),
+		cmocka_unit_test(factors),
+		cmocka_unit_test(mended),
+		cmocka_unit_test(radius_without),
+		cmocka_unit_test(larger),
 		cmocka_unit_test(memory_and_cancel),
 	};
 
