@@ -195,7 +195,10 @@ part(Mask *mask, Datum value)
 int
 masks_ahead(const Source *source)
 {
-	return source->masks != NULL && source->masks->nkeyed > 0 ? MASK_ROWS_AHEAD : 1;
+	for (int i = 0; source->masks != NULL && i < source->masks->nkeyed; i++)
+		if (mask_key_remembers(source->masks->keyed[i]))
+			return MASK_ROWS_AHEAD;
+	return 1;
 }
 
 void

@@ -73,7 +73,7 @@ typedef struct MaskKeyed
 	int16 length;
 	FmgrInfo output;
 	MaskMemo *memo;            /* hashes of values that were met before */
-	struct IssuedPart *issued; /* pseudonyms, so that no two values have one */
+	struct IssuedPart *issued; /* numbers, so that no two values have one; NULL: it gives uuids */
 	uint64 hash[4];
 	uint8 pseudonym[UUID_LEN];
 } MaskKeyed;
@@ -182,7 +182,7 @@ extern void masks_read_source(const Source *source, int64 k);
 extern int masks_who(const Source *source);
 
 /*
- * Rows from whose being known so many rows before they are masked time is won, and what
+ * Rows from whose being known so many rows before they are masked time is won, which may become fewer; and what
  * tells of such a row.  1: there is none to win.
  */
 extern int masks_ahead(const Source *source);
@@ -220,7 +220,8 @@ extern const uint64 *mask_key_hash(Masks *masks, Mask *mask, Datum value);
 extern void mask_key_draw(Masks *masks, Mask *mask, Datum person, const void *value, Size length,
 						  uint64 *drawn);
 
-/* It will be asked for in a moment: what is remembered of it is brought near. */
+/* It will be asked for in a moment: what is remembered of it, if anything is, is brought near. */
+extern bool mask_key_remembers(const Mask *mask);
 extern void mask_key_expect(const Mask *mask, Datum value);
 extern void mask_key_end(Masks *masks, Mask *mask);
 extern void mask_key_forget(Masks *masks);

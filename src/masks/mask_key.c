@@ -21,7 +21,10 @@
 
 /* ---- what was issued ---- */
 
-/* A pseudonym by what it shows, and whose it is by bytes of the same hash that are not shown. */
+/*
+ * A number that stands for a value, and whose it is by bytes of the same hash that are not shown.  Numbers have 63 bits;
+ * of uuids, which have 122, two that agree are not to be expected.
+ */
 typedef struct Issued
 {
 	uint64 shown;
@@ -351,7 +354,8 @@ mask_key_hash(Masks *masks, Mask *mask, Datum value)
 	if (mask->kind == MASK_PSEUDONYM)
 	{
 		mark_version((uint8 *) mask->keyed.hash);
-		note_issued(masks, mask, mask->keyed.hash);
+		if (mask->number)
+			note_issued(masks, mask, mask->keyed.hash);
 	}
 	if (keeps)
 		memo_keep(memo, key, mask->keyed.hash, masks->border);
@@ -372,12 +376,18 @@ mask_key_draw(Masks *masks, Mask *mask, Datum person, const void *value, Size le
 	memcpy(drawn, hash, 2 * sizeof(uint64));
 }
 
+bool
+mask_key_remembers(const Mask *mask)
+{
+	return !mask->keyed.memo->off;
+}
+
 void
 mask_key_expect(const Mask *mask, Datum value)
 {
 	uint64 key[BYTES_WORDS];
 
-	if (!mask->keyed.memo->off && value_key(mask, value, key))
+	if (mask_key_remembers(mask) && value_key(mask, value, key))
 		__builtin_prefetch(memo_slot(mask->keyed.memo, key_hash(mask->keyed.memo, key)));
 }
 
@@ -398,7 +408,7 @@ mask_key_begin(Masks *masks, Mask *mask, const SourceColumn *column)
 	mask->keyed.memo->key = mask->keyed.byval ? 1 : BYTES_WORDS;
 	mask->keyed.memo->stride = mask->keyed.byval ? mask->kind == MASK_SHIFT ? 2 : 4 : LINE / sizeof(uint64);
 	memo_begin(mask->keyed.memo, masks->border);
-	if (mask->kind == MASK_PSEUDONYM)
+	if (mask->number)
 		mask->keyed.issued = MemoryContextAllocZero(masks->border->context, sizeof(IssuedPart) * PARTS);
 }
 

@@ -433,15 +433,15 @@ put_all_sorted(Writer *writer)
 {
 	const Source *source = writer->types->source;
 	TupleTableSlot *slots[MASK_ROWS_AHEAD];
-	int ahead = masks_ahead(source);
 	uint64 fetched = 0, put = 0;
 	bool more = true;
 
-	for (int i = 0; i < ahead; i++)
+	for (int i = 0; i < MASK_ROWS_AHEAD; i++)
 		slots[i] = MakeSingleTupleTableSlot(writer->sorted->tts_tupleDescriptor, &TTSOpsMinimalTuple);
 	while (more || put < fetched)
 	{
-		TupleTableSlot *slot = slots[fetched & (uint64) (ahead - 1)];
+		TupleTableSlot *slot = slots[fetched % MASK_ROWS_AHEAD];
+		uint64 ahead = masks_ahead(source);
 
 		more = more && tuplesort_gettupleslot(writer->sort, true, ahead > 1, slot, NULL);
 		if (more)
@@ -452,10 +452,10 @@ put_all_sorted(Writer *writer)
 				masks_expect(source->masks, slot->tts_values + COLUMNS_BEFORE,
 							 slot->tts_isnull + COLUMNS_BEFORE);
 		}
-		if (put < fetched && (!more || fetched - put == (uint64) ahead))
-			put_sorted(writer, slots[put++ & (uint64) (ahead - 1)]);
+		while (put < fetched && (!more || fetched - put >= ahead))
+			put_sorted(writer, slots[put++ % MASK_ROWS_AHEAD]);
 	}
-	for (int i = 0; i < ahead; i++)
+	for (int i = 0; i < MASK_ROWS_AHEAD; i++)
 		ExecDropSingleTupleTableSlot(slots[i]);
 }
 

@@ -55,7 +55,7 @@ SELECT broken('mask_forgotten', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, ke
 SELECT broken('mask_forgotten', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"pseudonym": "release"}}', replace => true) $$);
 SELECT sound($$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"pseudonym": "release"}}', replace => true) $$);
 SELECT broken('no_random', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"pseudonym": "release"}}', replace => true) $$);
-SELECT broken('pseudonym_shared', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"pseudonym": "release"}}', replace => true) $$);
+SELECT broken('pseudonym_shared', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"pseudonym": "release", "type": "bigint"}}', replace => true) $$);
 
 -- a column beside that identifies, if not rows then persons, as a key of shifts says who they are (write/kept.c)
 CREATE TABLE stays AS SELECT i % 30 AS who, 'p' || i % 30 AS email, i % 2 AS zip, date '2024-01-01' + i AS day, i AS visit FROM generate_series(1, 120) i;
