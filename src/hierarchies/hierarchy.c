@@ -356,7 +356,14 @@ hierarchies_named(Jsonb *json, const SourceColumn *columns, int n, const char *w
 	return choices;
 }
 
-Hierarchy *
+/*
+ * hierarchies => {"column": "relation", ...}: finds and locks the relations as the
+ * caller, with SPI connected, and checks privileges, columns and types; reads
+ * nothing.  *n of them, in the order of the columns; NULL: none.  Errors:
+ * invalid_parameter_value, undefined_column, undefined_table, wrong_object_type,
+ * insufficient_privilege, datatype_mismatch, too_many_columns, undefined_function.
+ */
+static Hierarchy *
 hierarchies_open(Jsonb *json, const Source *source, int *n)
 {
 	Hierarchy *hierarchies = palloc0(sizeof(Hierarchy) * source->nqis);

@@ -144,15 +144,6 @@ typedef struct Hierarchy
 	uint32 **node;           /* [nlevels][distinct values of the column] what each code generalizes to */
 } Hierarchy;
 
-/*
- * hierarchies => {"column": "relation", ...}: finds and locks the relations as the
- * caller, with SPI connected, and checks privileges, columns and types; reads
- * nothing.  *n of them, in the order of the columns; NULL: none.  Errors:
- * invalid_parameter_value, undefined_column, undefined_table, wrong_object_type,
- * insufficient_privilege, datatype_mismatch, too_many_columns, undefined_function.
- */
-extern Hierarchy *hierarchies_open(Jsonb *hierarchies, const Source *source, int *n);
-
 /* Only the relations that they name, for each of the columns, which are called `what`. */
 extern HierarchyChoice *hierarchies_named(Jsonb *hierarchies, const SourceColumn *columns, int n,
 										  const char *what);

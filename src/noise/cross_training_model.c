@@ -19,7 +19,8 @@
 /* A cell of the histogram is no smaller than half of one with so many rows of the other half, and more. */
 #define T_HINT "More than 2 * t rows are as near to a row as its noise is wide; 10 is a beginning."
 
-int64
+/* t of cross-training and of isolation. */
+static int64
 points_t_arg(FunctionCallInfo fcinfo, int arg)
 {
 	int64 t;

@@ -116,9 +116,6 @@ typedef struct CrossTrainingRun
 	RandomPool random;
 } CrossTrainingRun;
 
-/* t of cross-training and of isolation. */
-extern int64 points_t_arg(FunctionCallInfo fcinfo, int arg);
-
 /* ---- domains.c: the values that columns may have, and rows as numbers of their combinations ---- */
 
 typedef struct Domains

@@ -287,9 +287,6 @@ extern Oid source_view_reads(Oid view);
 /* The same; raises when it is gone. */
 extern Oid source_of(const KanonPublication *publication);
 
-/* A column's number there. */
-extern AttrNumber source_view_column(Oid view, const char *name);
-
 /* ---- lost.c ---- */
 
 /*

@@ -111,7 +111,8 @@ source_of(const KanonPublication *publication)
 	return source;
 }
 
-AttrNumber
+/* A column's number there. */
+static AttrNumber
 source_view_column(Oid view, const char *name)
 {
 	Relation rel = try_relation_open(view, AccessShareLock);

@@ -62,6 +62,18 @@ most_k(const Run *run)
 	return Max((run->types->nrows + 2) / 2, 1);
 }
 
+/* How many rows want more than so many matches. */
+static int64
+own_k_above(const RowTypes *types, const int64 *own_k, int64 most)
+{
+	int64 rows = 0;
+
+	for (uint32 i = 0; i < types->ntypes; i++)
+		if (own_k[i] > most)
+			rows += types->rows[i];
+	return rows;
+}
+
 static void
 check_k(const Run *run)
 {
@@ -362,15 +374,4 @@ own_k_read(const RowTypes *types, int column, Border *border)
 						   types->nrows),
 				 errhint("A row that wants no more than the others has a 1: k is the least for all.")));
 	return own_k;
-}
-
-int64
-own_k_above(const RowTypes *types, const int64 *own_k, int64 most)
-{
-	int64 rows = 0;
-
-	for (uint32 i = 0; i < types->ntypes; i++)
-		if (own_k[i] > most)
-			rows += types->rows[i];
-	return rows;
 }

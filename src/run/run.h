@@ -191,9 +191,6 @@ extern PGDLLEXPORT void kanon_full_domain_worker(dsm_segment *segment, shm_toc *
  */
 extern char *run_words(const Run *run, const char *promise);
 
-/* A NOTICE that names the columns of which the target shows next to nothing. */
-extern void run_notice_empty(const Run *run, const KanonColumnMeasures *columns);
-
 /* Rows that are left out, and those that time was too short for. */
 extern void run_notice_rest(const Run *run);
 
@@ -277,9 +274,6 @@ extern int own_k_column(Source *source, char *name);
 
 /* [ntypes] of rows that were read; raises where they are no k, with how many rows that is. */
 extern const int64 *own_k_read(const RowTypes *types, int column, Border *border);
-
-/* How many rows want more than so many matches. */
-extern int64 own_k_above(const RowTypes *types, const int64 *own_k, int64 most);
 
 /* ---- model_freeform.c: what kanon_freeform and kanon_check_freeform have in common ---- */
 

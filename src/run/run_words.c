@@ -110,7 +110,8 @@ empty_hint(const Run *run, int n, int with)
 	return "Give them hierarchies, or leave them out, so that other columns show more.";
 }
 
-void
+/* A NOTICE that names the columns of which the target shows next to nothing. */
+static void
 run_notice_empty(const Run *run, const KanonColumnMeasures *columns)
 {
 	int64 rows = run->types->nrows - run->release.dropped;

@@ -200,7 +200,8 @@ hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *
 	return lines;
 }
 
-int64
+/* The same of what a builder of the column makes. */
+static int64
 hierarchy_build_levels(HierarchyBuild *build, LevelBuilder *builder)
 {
 	Border *border = border_create("kanon_hierarchy");

@@ -61,9 +61,6 @@ extern int64 hierarchy_build_ask(HierarchyBuild *build, const char *query);
  */
 extern int64 hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *query);
 
-/* The same of what a builder of the column makes. */
-extern int64 hierarchy_build_levels(HierarchyBuild *build, LevelBuilder *builder);
-
 /* A one-dimensional array of 1 .. HIERARCHY_MAX_LEVELS elements without NULL. */
 extern Datum *hierarchy_build_array(ArrayType *array, const char *argument, const char *example, int *n);
 

@@ -41,7 +41,11 @@ ranged_columns(const ClusterLayout *layout)
 	return ranged;
 }
 
-KanonStatus
+/*
+ * Clusters that break a rule are merged; the release of what comes of that.  end: of the time that there is, as of
+ * KanonShape.  parts is empty afterwards.
+ */
+static KanonStatus
 cluster_mend(const KanonProblem *problem, ClusterParts *parts, double end, KanonRelease *release,
 			 KanonReport *report)
 {

@@ -190,13 +190,6 @@ extern KanonStatus cluster_solve_ruled(const KanonProblem *problem, KanonSolve s
 									   KanonReport *report);
 
 /*
- * Clusters that break a rule are merged; the release of what comes of that.  end: of the time that there is, as of
- * KanonShape.  parts is empty afterwards.
- */
-extern KanonStatus cluster_mend(const KanonProblem *problem, ClusterParts *parts, double end,
-								KanonRelease *release, KanonReport *report);
-
-/*
  * by_parts.c: a table of which parts are solved, as the problem wants them (partition_size),
  * by a method that compares all rows with all others; without its bound and factor.  Rules are
  * those that the method takes by itself.

@@ -220,7 +220,8 @@ exchange_block(Exchange *x)
 	return KANON_OK;
 }
 
-KanonStatus
+/* Of graphs whose records all have `degree` matches. */
+static KanonStatus
 freeform_exchange(FreeformWork *work)
 {
 	Exchange x = {.work = work};

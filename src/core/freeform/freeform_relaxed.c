@@ -12,13 +12,26 @@
 
 #include "freeform/freeform_work.h"
 
-bool
+/* Which rows each record shows, whether they were to or not. */
+typedef struct FreeformShown
+{
+	FreeformWork *work;
+	uint32_t n;
+	size_t words;
+	uint64_t *bit;          /* [n * words] record by record */
+	int32_t *growth;        /* [padded] of the record that was noted last, by each row */
+	uint32_t *count;        /* [n] records that show each row */
+	FreeformChoice *choice; /* [k] */
+} FreeformShown;
+
+static bool
 freeform_is_shown(const FreeformShown *s, uint32_t j, uint32_t i)
 {
 	return (s->bit[j * s->words + i / 64] >> (i % 64) & 1) != 0;
 }
 
-uint32_t
+/* The next row from `from` on that record j shows; n if there is none. */
+static uint32_t
 freeform_next_shown(const FreeformShown *s, uint32_t j, uint32_t from)
 {
 	while (from < s->n)
@@ -39,7 +52,8 @@ pause_for(FreeformShown *s)
 																					 : KANON_OK;
 }
 
-KanonStatus
+/* Notes what record j shows now. */
+static KanonStatus
 freeform_note(FreeformShown *s, uint32_t j)
 {
 	uint64_t *bit = s->bit + j * s->words;
@@ -55,7 +69,8 @@ freeform_note(FreeformShown *s, uint32_t j)
 	return pause_for(s);
 }
 
-bool
+/* Nothing is noted yet; in memory of work->scratch.  false: no memory. */
+static bool
 freeform_shown_open(FreeformShown *s, FreeformWork *work)
 {
 	KanonScratch *scratch = &work->scratch;
@@ -78,7 +93,8 @@ count_shown(const FreeformShown *s, uint32_t j)
 	return shown;
 }
 
-KanonStatus
+/* Each record shows k rows; after notes of all records, each row is shown by k of them. */
+static KanonStatus
 freeform_show_rows(FreeformShown *s)
 {
 	for (uint32_t j = 0; j < s->n; j++)
@@ -101,7 +117,7 @@ freeform_show_rows(FreeformShown *s)
 	return KANON_OK;
 }
 
-KanonStatus
+static KanonStatus
 freeform_be_shown(FreeformShown *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
@@ -125,7 +141,8 @@ freeform_be_shown(FreeformShown *s)
 	return KANON_OK;
 }
 
-KanonStatus
+/* All that is shown becomes the graph. */
+static KanonStatus
 freeform_shown_graph(const FreeformShown *s, KanonFreeformGraph *graph)
 {
 	KanonEnv *env = s->work->env;

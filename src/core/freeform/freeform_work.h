@@ -402,9 +402,6 @@ typedef KanonStatus (*FreeformRound)(void *arg, uint32_t *record);
 /* Rounds made anew and rows exchanged, as long as that pays. */
 extern KanonStatus freeform_improve(FreeformWork *work, FreeformRound make, void *arg);
 
-/* freeform_exchange.c: of graphs whose records all have `degree` matches. */
-extern KanonStatus freeform_exchange(FreeformWork *work);
-
 /* freeform_rounds.c: what rounds of mutual matches need */
 
 /* Rows lacking a match get one at the expense of others' pairs. */
@@ -420,37 +417,7 @@ extern KanonStatus freeform_min_cost_flow(FreeformWork *work);
 /* freeform_ring.c */
 extern KanonStatus freeform_ring(FreeformWork *work);
 
-/* freeform_relaxed.c: which rows each record shows, whether they were to or not */
-typedef struct FreeformShown
-{
-	FreeformWork *work;
-	uint32_t n;
-	size_t words;
-	uint64_t *bit;          /* [n * words] record by record */
-	int32_t *growth;        /* [padded] of the record that was noted last, by each row */
-	uint32_t *count;        /* [n] records that show each row */
-	FreeformChoice *choice; /* [k] */
-} FreeformShown;
-
-/* Nothing is noted yet; in memory of work->scratch.  false: no memory. */
-extern bool freeform_shown_open(FreeformShown *s, FreeformWork *work);
-
-extern bool freeform_is_shown(const FreeformShown *s, uint32_t j, uint32_t i);
-
-/* The next row from `from` on that record j shows; n if there is none. */
-extern uint32_t freeform_next_shown(const FreeformShown *s, uint32_t j, uint32_t from);
-
-/* Notes what record j shows now. */
-extern KanonStatus freeform_note(FreeformShown *s, uint32_t j);
-
-/* Each record shows k rows; after notes of all records, each row is shown by k of them. */
-extern KanonStatus freeform_show_rows(FreeformShown *s);
-extern KanonStatus freeform_be_shown(FreeformShown *s);
-
-/* All that is shown becomes the graph. */
-extern KanonStatus freeform_shown_graph(const FreeformShown *s, KanonFreeformGraph *graph);
-
-/* freeform_relaxed.c, freeform_relaxed.c: make the graph, of any degrees, by themselves */
+/* freeform_relaxed.c: make the graph, of any degrees, by themselves */
 extern KanonStatus freeform_relaxed(FreeformWork *work, KanonFreeformGraph *graph);
 extern KanonStatus freeform_concealment(FreeformWork *work, KanonFreeformGraph *graph);
 

@@ -34,7 +34,8 @@ typedef struct Work
 	uint32_t *set; /* [depth] */
 } Work;
 
-double
+/* How many times a set of `size` items occurs in rows of these lengths, as a double. */
+static double
 kanon_count_subsets(const size_t *start, uint32_t nrows, int size)
 {
 	double sum = 0;

@@ -436,9 +436,6 @@ extern KanonStatus kanon_walk_sets(KanonWalk *walk);
 extern KanonVisit kanon_stop_at_rare(void *arg, const uint32_t *set, int size, const KanonPlace *places,
 									 uint32_t count);
 
-/* How many times a set of `size` items occurs in rows of these lengths, as a double. */
-extern double kanon_count_subsets(const size_t *start, uint32_t nrows, int size);
-
 /* ---- suppress.c: the minimal moles of a table ---- */
 
 /*

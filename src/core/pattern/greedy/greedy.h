@@ -218,7 +218,6 @@ typedef struct GreedySearch
 
 	/* the block of all remaining row types, kept from batch to batch */
 	char *root;
-	uint32_t nroot;
 
 	const uint32_t
 		*value; /* [ntypes] of a column of which each class has several values; NULL: there is none */

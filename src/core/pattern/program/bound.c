@@ -70,7 +70,8 @@ refine(const IlpModel *model, double reach, double upper, int64_t steps, IlpPric
 	return status;
 }
 
-double
+/* The largest difference of two costs of a row: what prices are measured by. */
+static double
 ilp_cost_range(const IlpModel *model)
 {
 	double least = INFINITY;

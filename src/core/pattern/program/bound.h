@@ -82,9 +82,6 @@ extern KanonStatus ilp_lagrange_within(const IlpModel *model, const IlpBox *box,
 
 /* bound.c */
 
-/* The largest difference of two costs of a row: what prices are measured by. */
-extern double ilp_cost_range(const IlpModel *model);
-
 /*
  * The best lower bound and prices that so many steps lead to; bound stays as it
  * is when that is better.
