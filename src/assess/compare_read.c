@@ -8,7 +8,7 @@
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "rows/dictionary.h"
-#include "util/random.h"
+#include "util/number.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"

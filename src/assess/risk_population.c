@@ -7,7 +7,7 @@
  * together: each such group costs one pass over the population's row types.
  */
 #include "compat.h"
-#include "core/util/hash.h"
+#include "core/util/number.h"
 #include "rows/dictionary.h"
 #include "assess/assess.h"
 #include "core/privacy/population.h"

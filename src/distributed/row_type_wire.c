@@ -3,7 +3,7 @@
  * they had not met the values before, the binary form of each.
  */
 #include "compat.h"
-#include "core/util/hash.h"
+#include "core/util/number.h"
 #include "distributed/distributed.h"
 #include "host/border.h"
 #include "host/row.h"

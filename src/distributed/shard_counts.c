@@ -15,7 +15,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
-#include "core/util/hash.h"
+#include "core/util/number.h"
 #include "executor/nodeHash.h"
 #include "executor/spi.h"
 #include "funcapi.h"

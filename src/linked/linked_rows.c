@@ -6,7 +6,7 @@
  * whose they are; so each belongs to one person, or to one row of the table above.
  */
 #include "compat.h"
-#include "core/util/hash.h"
+#include "core/util/number.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "linked/linked.h"

@@ -6,7 +6,7 @@
  */
 #include "compat.h"
 #include "core/util/fault.h"
-#include "core/util/hash.h"
+#include "core/util/number.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "host/border.h"

@@ -8,7 +8,7 @@
  */
 #include "compat.h"
 #include "core/util/fault.h"
-#include "core/util/hash.h"
+#include "core/util/number.h"
 #include "masks/mask_apply.h"
 
 #include "catalog/pg_type.h"

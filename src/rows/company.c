@@ -3,7 +3,7 @@
  * class that it had in the release before.
  */
 #include "compat.h"
-#include "core/util/random.h"
+#include "core/util/number.h"
 #include "rows/row_types.h"
 #include "rows/target.h"
 

@@ -8,7 +8,7 @@
  */
 #include "compat.h"
 #include "rows/verify.h"
-#include "core/util/hash.h"
+#include "core/util/number.h"
 #include "rows/dictionary.h"
 
 #include <math.h>

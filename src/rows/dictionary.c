@@ -11,7 +11,7 @@
 #include "rows/dictionary.h"
 #include "host/border.h"
 #include "core/kanon.h"
-#include "core/util/hash.h"
+#include "core/util/number.h"
 #include "host/catalog.h"
 
 #include <math.h>

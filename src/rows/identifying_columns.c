@@ -18,7 +18,7 @@
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "core/privacy/rules.h"
-#include "core/util/hash.h"
+#include "core/util/number.h"
 #include "lib/stringinfo.h"
 #include "port/pg_bswap.h"
 #include "utils/datum.h"

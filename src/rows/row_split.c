@@ -7,7 +7,7 @@
  * nothing can be told from where it went.
  */
 #include "compat.h"
-#include "core/util/random.h"
+#include "core/util/number.h"
 #include "rows/row_types.h"
 #include "rows/target.h"
 

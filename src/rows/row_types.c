@@ -6,7 +6,7 @@
  * third of the executor's time.  The executor groups all other sources.
  */
 #include "compat.h"
-#include "core/util/hash.h"
+#include "core/util/number.h"
 #include "rows/row_types.h"
 #include "host/catalog.h"
 #include "host/gate.h"

@@ -10,7 +10,7 @@
 #include "compat.h"
 #include "rows/verify.h"
 #include "core/privacy/rules.h"
-#include "core/util/hash.h"
+#include "core/util/number.h"
 #include "rows/dictionary.h"
 #include "masks/mask_apply.h"
 

@@ -4,7 +4,7 @@
  */
 #include "compat.h"
 #include "core/privacy/rules.h"
-#include "core/util/hash.h"
+#include "core/util/number.h"
 #include "rare/rare.h"
 #include "rows/verify.h"
 

@@ -9,7 +9,7 @@
 #define KANON_ANATOMY_H
 
 #include "kanon.h"
-#include "util/random.h"
+#include "util/number.h"
 
 typedef struct KanonAnatomyProblem
 {

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "cluster/cluster_patterns.h"
-#include "pattern/program/bound.h"
+#include "pattern/program/program_model.h"
 #include "util/sort.h"
 
 /* Subgradient steps. */

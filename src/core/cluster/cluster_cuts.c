@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cluster/cluster_patterns.h"
-#include "util/random.h"
+#include "util/number.h"
 #include "util/sort.h"
 
 static int

@@ -16,7 +16,7 @@
 #include "cluster/cluster_patterns.h"
 #include "model/model.h"
 #include "pattern/exact/exact.h"
-#include "pattern/program/glpk.h"
+#include "pattern/program/program_model.h"
 
 /* Row types of all instances together: 4 bytes each, and more where they are searched. */
 #define MAX_PAIRS ((size_t) 256 * 1000 * 1000)

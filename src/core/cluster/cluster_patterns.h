@@ -5,7 +5,7 @@
 #define KANON_CLUSTER_PATTERNS_H
 
 #include "cluster/clustering.h"
-#include "pattern/program/bound.h"
+#include "pattern/program/program_model.h"
 
 /* ---- cluster_cuts.c: where a table is cut into parts (by_parts.c) ---- */
 

@@ -16,8 +16,8 @@
 
 #include "cluster/cluster_patterns.h"
 #include "model/model.h"
-#include "util/hash.h"
-#include "util/heap.h"
+#include "util/number.h"
+#include "util/sort.h"
 
 /* Patterns listed at most, and, where they are not enough, row types of all of them together. */
 #define MOST_PATTERNS ((size_t) 1 << 16)

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "cluster/clustering.h"
-#include "util/hash.h"
+#include "util/number.h"
 
 /* Candidates of a type at first, and at most so many more in a round. */
 #define NEAREST 6

@@ -34,7 +34,7 @@
 #include "cluster/clustering.h"
 #include "privacy/rules.h"
 #include "util/pace.h"
-#include "util/heap.h"
+#include "util/sort.h"
 
 #define NOBODY UINT32_MAX
 

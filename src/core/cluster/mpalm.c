@@ -15,11 +15,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cluster/mpalm.h"
+#include "cluster/clustering.h"
 #include "privacy/rules.h"
 #include "util/sort.h"
 
 #define NO_CHILD UINT32_MAX
+
+/* Nothing is shown: no code. */
+#define HIDDEN ((KanonHull){0, UINT32_MAX})
 
 /* ---- divisions ---- */
 
@@ -35,7 +38,7 @@ compare_codes(const void *a, const void *b, void *arg)
 
 /* The codes beside the median: where the upper half may begin; 0: not there. */
 static KanonStatus
-find_cuts(Mpalm *m, const Part *part, int column, uint32_t cut[2])
+find_cuts(Mpalm *m, const MpalmPart *part, int column, uint32_t cut[2])
 {
 	const uint32_t *code = m->problem->columns[column].code;
 	uint32_t n = m->n - part->from[0];
@@ -57,7 +60,7 @@ find_cuts(Mpalm *m, const Part *part, int column, uint32_t cut[2])
 
 /* Two children: codes below the cut, and from there on. */
 static void
-divide_at(Mpalm *m, const Part *part, int column, uint32_t cut)
+divide_at(Mpalm *m, const MpalmPart *part, int column, uint32_t cut)
 {
 	m->column = column;
 	m->nchildren = 2;
@@ -67,7 +70,7 @@ divide_at(Mpalm *m, const Part *part, int column, uint32_t cut)
 
 /* A child for each code that the part's rows have in a column. */
 static void
-divide_all(Mpalm *m, const Part *part, int column)
+divide_all(Mpalm *m, const MpalmPart *part, int column)
 {
 	const uint32_t *code = m->problem->columns[column].code;
 
@@ -85,7 +88,7 @@ divide_all(Mpalm *m, const Part *part, int column)
 
 /* The region of a child: under a node of a hierarchy all its levels from there on are shown. */
 static void
-hull_of_child(const Mpalm *m, const Part *part, const ClusterQi *qi, uint32_t child, KanonHull *hull)
+hull_of_child(const Mpalm *m, const MpalmPart *part, const ClusterQi *qi, uint32_t child, KanonHull *hull)
 {
 	memcpy(hull, part->hull, m->width * sizeof(KanonHull));
 	hull[m->column] = m->child_hull[child];
@@ -105,7 +108,7 @@ child_of(const Mpalm *m, const ClusterQi *qi, uint32_t code)
 
 /* The part's rows by child, each of which may be a class (or has none). */
 static KanonStatus
-sort_rows(Mpalm *m, const Part *part, const ClusterQi *qi, bool *allowed)
+sort_rows(Mpalm *m, const MpalmPart *part, const ClusterQi *qi, bool *allowed)
 {
 	const uint32_t *code = m->problem->columns[m->column].code;
 
@@ -156,7 +159,7 @@ child_of_person(const Mpalm *m, const KanonPopulation *population, const Cluster
 
 /* Do all children keep the rules about one population? */
 static KanonStatus
-try_people(Mpalm *m, const Part *part, const ClusterQi *qi, int p, bool *allowed)
+try_people(Mpalm *m, const MpalmPart *part, const ClusterQi *qi, int p, bool *allowed)
 {
 	const KanonPopulation *population = &m->problem->populations[p];
 	KanonHull hull[KANON_MAX_COLUMNS];
@@ -202,7 +205,7 @@ try_people(Mpalm *m, const Part *part, const ClusterQi *qi, int p, bool *allowed
 
 /* The people of a part by child, who are in no child's region last: they are in no part any more. */
 static void
-sort_people(Mpalm *m, const Part *part, const ClusterQi *qi, int p)
+sort_people(Mpalm *m, const MpalmPart *part, const ClusterQi *qi, int p)
 {
 	const KanonPopulation *population = &m->problem->populations[p];
 	uint32_t from = part->from[p + 1];
@@ -231,7 +234,7 @@ room_for_part(Mpalm *m)
 }
 
 static void
-last_part(const Mpalm *m, Part *part)
+last_part(const Mpalm *m, MpalmPart *part)
 {
 	part->from = m->from + (m->nparts - 1) * ((size_t) m->problem->npopulations + 1);
 	part->hull = m->hull + (m->nparts - 1) * m->width;
@@ -239,14 +242,14 @@ last_part(const Mpalm *m, Part *part)
 
 /* The children take the part's place. */
 static KanonStatus
-take_children(Mpalm *m, const Part *divided, const ClusterQi *qi)
+take_children(Mpalm *m, const MpalmPart *divided, const ClusterQi *qi)
 {
 	const KanonProblem *problem = m->problem;
 	size_t stride = (size_t) problem->npopulations + 1;
 	size_t first = m->nparts - 1;
 	uint32_t from = divided->from[0];
 	KanonHull region[KANON_MAX_COLUMNS];
-	Part part = *divided;
+	MpalmPart part = *divided;
 
 	memcpy(region, part.hull, m->width * sizeof(KanonHull));
 	part.hull = region;
@@ -282,7 +285,7 @@ take_children(Mpalm *m, const Part *divided, const ClusterQi *qi)
 
 /* The division that is set up, if it may be. */
 static KanonStatus
-try_division(Mpalm *m, const Part *part, const ClusterQi *qi, bool *done)
+try_division(Mpalm *m, const MpalmPart *part, const ClusterQi *qi, bool *done)
 {
 	bool allowed;
 	KanonStatus status = sort_rows(m, part, qi, &allowed);
@@ -298,7 +301,7 @@ try_division(Mpalm *m, const Part *part, const ClusterQi *qi, bool *done)
 }
 
 static KanonStatus
-divide_by(Mpalm *m, const Part *part, const ClusterQi *qi, bool *done)
+divide_by(Mpalm *m, const MpalmPart *part, const ClusterQi *qi, bool *done)
 {
 	uint32_t cut[2] = {0, 0};
 	int c = qi->first;
@@ -326,7 +329,7 @@ divide_by(Mpalm *m, const Part *part, const ClusterQi *qi, bool *done)
 
 /* How much of a quasi-identifier a part covers, weighted; 0: it cannot be divided there. */
 static double
-width_of(const Mpalm *m, const Part *part, const ClusterQi *qi)
+width_of(const Mpalm *m, const MpalmPart *part, const ClusterQi *qi)
 {
 	uint32_t low = part->low[qi->first];
 	uint32_t high = part->high[qi->first];
@@ -344,7 +347,7 @@ width_of(const Mpalm *m, const Part *part, const ClusterQi *qi)
 }
 
 static KanonStatus
-measure(Mpalm *m, Part *part)
+measure(Mpalm *m, MpalmPart *part)
 {
 	last_part(m, part);
 	part->rows = 0;
@@ -370,7 +373,7 @@ measure(Mpalm *m, Part *part)
 
 /* Divides the last part on the widest quasi-identifier that can be. */
 static KanonStatus
-divide(Mpalm *m, const Part *part, bool *done)
+divide(Mpalm *m, const MpalmPart *part, bool *done)
 {
 	bool tried[KANON_MAX_COLUMNS] = {false};
 	KanonStatus status = KANON_OK;
@@ -461,7 +464,7 @@ divide_all_parts(Mpalm *m, bool *allowed)
 	*allowed = true;
 	while (status == KANON_OK && m->nparts > 0 && *allowed)
 	{
-		Part part;
+		MpalmPart part;
 		bool done;
 
 		status = measure(m, &part);

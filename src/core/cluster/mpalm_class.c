@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "cluster/mpalm.h"
+#include "cluster/clustering.h"
 #include "util/fault.h"
 #include "util/sort.h"
 
@@ -78,7 +78,7 @@ mpalm_count_persons(Mpalm *m, size_t n, int64_t *found)
 
 /* May the last part be a class that shows this, and who of it then matches nothing be in no class? */
 static KanonStatus
-may_show(Mpalm *m, const Part *part, const KanonHull *hull, bool *allowed)
+may_show(Mpalm *m, const MpalmPart *part, const KanonHull *hull, bool *allowed)
 {
 	const ClusterLayout *layout = &m->layout;
 
@@ -119,7 +119,7 @@ may_show(Mpalm *m, const Part *part, const KanonHull *hull, bool *allowed)
 
 /* The part of a quasi-identifier that the part's own rows need. */
 static void
-narrow(const Mpalm *m, const Part *part, const ClusterQi *qi, KanonHull *hull)
+narrow(const Mpalm *m, const MpalmPart *part, const ClusterQi *qi, KanonHull *hull)
 {
 	for (int c = qi->first; c < qi->first + qi->levels; c++)
 		if (part->low[c] == part->high[c] ||
@@ -128,7 +128,7 @@ narrow(const Mpalm *m, const Part *part, const ClusterQi *qi, KanonHull *hull)
 }
 
 KanonStatus
-mpalm_take_class(Mpalm *m, const Part *part, bool *allowed)
+mpalm_take_class(Mpalm *m, const MpalmPart *part, bool *allowed)
 {
 	const KanonProblem *problem = m->problem;
 	KanonHull *hull;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "freeform/freeform_work.h"
-#include "util/random.h"
+#include "util/number.h"
 
 /* Steps of a walk in a graph that is not regular, before it is given up. */
 #define MOST_STEPS 1000

@@ -22,7 +22,7 @@
  *
  * Rows may want different ks.  A match can be as likely as the others only among
  * rows that have as many, so that those of each k are a graph of their own, with
- * the nearest of the others where they are too few (freeform_own_k.c); k below is the part's.
+ * the nearest of the others where they are too few (freeform_release.c); k below is the part's.
  *
  * The rows of each such graph, in lexicographic order, are cut into parts, which are
  * solved each on its own, here or elsewhere:
@@ -173,7 +173,7 @@ extern KanonStatus kanon_solve_freeform(const KanonProblem *problem, KanonReleas
 										KanonReport *report);
 
 /*
- * freeform_own_k.c: the rows, which are in lexicographic order, in parts: first, part_k, type.
+ * freeform_release.c: the rows, which are in lexicographic order, in parts: first, part_k, type.
  */
 extern KanonStatus kanon_freeform_divide(KanonFreeformPlan *plan);
 
@@ -414,7 +414,7 @@ extern void freeform_circle(FreeformWork *work, const uint32_t *rows, uint32_t n
 extern KanonStatus freeform_hungarian(FreeformWork *work);
 extern KanonStatus freeform_min_cost_flow(FreeformWork *work);
 
-/* freeform_ring.c */
+/* freeform_rounds.c: a ring in each group of rows */
 extern KanonStatus freeform_ring(FreeformWork *work);
 
 /* freeform_relaxed.c: make the graph, of any degrees, by themselves */

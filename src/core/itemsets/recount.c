@@ -11,7 +11,7 @@
 
 #include "itemsets/transactions.h"
 #include "util/pace.h"
-#include "util/hash.h"
+#include "util/number.h"
 #include "util/scratch.h"
 
 /* Occurrences of sets that are counted in one table, and in all. */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "itemsets/transactions.h"
-#include "util/hash.h"
+#include "util/number.h"
 
 typedef struct Moles
 {

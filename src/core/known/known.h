@@ -173,7 +173,7 @@ extern KanonStatus kanon_known_release(const KanonShownCells *cells, const Kanon
 extern KanonStatus known_release_open(const KanonProblem *problem, KanonRelease *release);
 extern void known_release_show(const KanonProblem *problem, KanonRelease *release, uint32_t type);
 
-/* ---- rare_list.c: for each row type, the sets of columns in which its combination is rare ---- */
+/* ---- known_counts.c: for each row type, the sets of columns in which its combination is rare ---- */
 
 /* Columns of a set that is listed, at most. */
 #define KANON_LISTED_MOST 16
@@ -280,7 +280,7 @@ extern KanonStatus known_blank(KnownGreedy *g);
 extern KanonStatus known_solve_levels(const KanonProblem *problem, const KanonPrevious *previous,
 									  uint64_t turn, KanonRelease *release, KanonReport *report);
 
-/* known_give_back.c: shows every cell again that makes no combination rare, and that the mask lets be shown. */
+/* known_improve.c: shows every cell again that makes no combination rare, and that the mask lets be shown. */
 extern void known_give_back(KnownGreedy *g);
 
 /* ---- known_any.c: where a blank cell agrees with every value ---- */
@@ -291,7 +291,7 @@ extern size_t known_still_rare(KnownGreedy *g, uint32_t type, uint32_t *sets, si
 /* Shows cells again, of tables that are small, where enough rows still agree with all that is shown. */
 extern void known_give_back_any(KnownGreedy *g);
 
-/* ---- known_mask.c: which cells of a row may be blank together ---- */
+/* ---- known_levels.c: which cells of a row may be blank together ---- */
 
 /* Opens the index unless every pattern is allowed. */
 extern KanonStatus known_mask_open(const KanonProblem *problem, KanonMaskIndex **index);

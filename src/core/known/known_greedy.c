@@ -15,7 +15,7 @@
 
 #include "known/known.h"
 #include "util/fault.h"
-#include "util/hash.h"
+#include "util/number.h"
 #include "util/sort.h"
 
 #ifndef SET_WORK

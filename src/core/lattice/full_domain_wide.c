@@ -16,7 +16,7 @@
  */
 #include "lattice/lattice.h"
 #include "model/model.h"
-#include "util/hash.h"
+#include "util/number.h"
 
 /* A node that was checked and fulfils the rules. */
 typedef struct Fulfils

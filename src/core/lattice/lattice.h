@@ -5,7 +5,7 @@
 #define KANON_LATTICE_H
 
 #include "lattice/full_domain.h"
-#include "util/heap.h"
+#include "util/sort.h"
 #include "util/pace.h"
 #include "privacy/population.h"
 #include "rare/rare.h"
@@ -16,7 +16,6 @@
  * 	lattice.c				nodes, their numbers and neighbours
  * 	full_domain_metric.c	what a node loses
  * 	full_domain_check.c		the classes of a node (and _set_up.c, _member.c)
- * 	full_domain_known.c		the rows that a node shows to somebody who knows few columns
  * 	full_domain_search.c	which nodes to check
  * 	lattice.c		in which order
  * 	full_domain_wide.c		the same where there are too many to have something for each
@@ -427,7 +426,7 @@ extern Groups *history_reserve(Checker *checker, size_t words, size_t *at);
 /* Memory for lists of the row types of each group, if it is not there yet. */
 extern KanonStatus checker_take_lists(Checker *checker);
 
-/* ---- full_domain_known.c ---- */
+/* ---- full_domain_member.c: what somebody sees who knows few columns ---- */
 
 extern KanonStatus checker_take_dead(Checker *checker);
 

@@ -6,7 +6,7 @@
  */
 #include "linked/linked_counter.h"
 #include "privacy/rules.h"
-#include "util/hash.h"
+#include "util/number.h"
 #include "util/sort.h"
 
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "model/model.h"
-#include "util/hash.h"
+#include "util/number.h"
 #include "util/sort.h"
 
 /*

@@ -7,7 +7,6 @@
 #include "util/pace.h"
 #include "util/scratch.h"
 #include "util/sort.h"
-#include "util/heap.h"
 
 /* Those who are still to be chosen, among those who are still to be asked: each half is as likely as any other. */
 void

@@ -5,7 +5,7 @@
 #define KANON_NOISE_H
 
 #include "kanon.h"
-#include "util/random.h"
+#include "util/number.h"
 
 /*
  * ---- question.c: draws of an exact probability, made of random bits by integers alone.

@@ -40,7 +40,7 @@
 
 #include "model/model.h"
 #include "privacy/population.h"
-#include "util/hash.h"
+#include "util/number.h"
 #include "util/sort.h"
 
 /* The columns that tell what a pattern shows: of levels, the finest; and whose they are. */

@@ -19,7 +19,7 @@
 #include "privacy/rules.h"
 #include "util/pace.h"
 #include "util/sort.h"
-#include "util/hash.h"
+#include "util/number.h"
 #include "util/scratch.h"
 
 /* A combination of a class that is being divided. */

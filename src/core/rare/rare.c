@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "rare/rare.h"
-#include "util/hash.h"
+#include "util/number.h"
 #include "util/pace.h"
 #include "util/scratch.h"
 

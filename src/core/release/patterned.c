@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "release/release.h"
-#include "util/hash.h"
+#include "util/number.h"
 #include "util/pace.h"
 
 typedef struct Patterned

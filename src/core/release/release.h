@@ -9,7 +9,7 @@
 #include "kanon.h"
 #include "util/pace.h"
 #include "privacy/rules.h"
-#include "util/heap.h"
+#include "util/sort.h"
 
 /* ---- patterned.c: the cheapest pattern of a mask that suppresses given columns ---- */
 
@@ -52,7 +52,7 @@ extern void kanon_follow(const KanonProblem *problem, const KanonPrevious *previ
 						 const KanonRelease *release);
 
 /*
- * ---- merged_rows.c: the rows of clusters that are merged, as rules look at them: those that these
+ * ---- plain.c: the rows of clusters that are merged, as rules look at them: those that these
  * do not tell apart are added up.  A question about a cluster then takes as long as it has
  * different ones, however many rows it has.
  */

@@ -12,7 +12,7 @@
 
 #include "fixture.h"
 #include "linked/linked.h"
-#include "util/hash.h"
+#include "util/number.h"
 
 #define TABLES 2
 #define CASES 2000

@@ -10,11 +10,10 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "util/heap.h"
-#include "util/pace.h"
-#include "util/random.h"
-#include "util/scratch.h"
 #include "util/sort.h"
+#include "util/pace.h"
+#include "util/number.h"
+#include "util/scratch.h"
 
 static void
 test_scratch(void **state)

@@ -7,8 +7,7 @@
 #include <math.h>
 
 #include "privacy/rules.h"
-#include "pattern/program/bound.h"
-#include "pattern/program/glpk.h"
+#include "pattern/program/program_model.h"
 #include "util/scratch.h"
 
 /* ---- exact_ruled.c: methods that know k alone, under rules beyond k ---- */

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "pattern/exact/exact.h"
-#include "pattern/program/bound.h"
+#include "pattern/program/program_model.h"
 #include "release/release.h"
 #include "pattern/search/search.h"
 

@@ -12,7 +12,7 @@
 
 #include "pattern/exact/exact.h"
 #include "privacy/rules.h"
-#include "pattern/program/bound.h"
+#include "pattern/program/program_model.h"
 
 /* Sets of instances to try, at most. */
 #define MAX_SETS ((double) (1 << 20))

@@ -27,7 +27,7 @@
 
 #include "pattern/exact/exact.h"
 #include "privacy/rules.h"
-#include "util/hash.h"
+#include "util/number.h"
 
 /* Less than a unit: on a grid the best partition of nudged costs is the best. */
 #define NUDGED 0.95

@@ -15,7 +15,7 @@
 
 #include "pattern/exact/exact.h"
 #include "model/model.h"
-#include "util/hash.h"
+#include "util/number.h"
 
 /* Groups that a type is given in a round, of two and of three rows. */
 #define MORE 8

@@ -15,8 +15,7 @@
 
 #include "pattern/exact/exact.h"
 #include "privacy/rules.h"
-#include "pattern/program/bound.h"
-#include "pattern/program/glpk.h"
+#include "pattern/program/program_model.h"
 
 /* Row types of all instances together, at most. */
 #define MAX_PAIRS ((size_t) 60 * 1000 * 1000)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "pattern/exact/exact.h"
-#include "pattern/program/bound.h"
+#include "pattern/program/program_model.h"
 #include "privacy/rules.h"
 #include "model/model.h"
 

@@ -7,8 +7,7 @@
 
 #include "pattern/exact/exact.h"
 #include "pattern/search/search.h"
-#include "pattern/program/bound.h"
-#include "pattern/program/glpk.h"
+#include "pattern/program/program_model.h"
 #include "util/sort.h"
 
 /* Parts with fewer instances go to GLPK without a search or prices of their own. */

@@ -11,7 +11,7 @@
 #include "pattern/greedy/greedy.h"
 #include "privacy/rules.h"
 #include "release/release.h"
-#include "util/random.h"
+#include "util/number.h"
 
 /* Orders that have a name, and those that are drawn after them; work of all. */
 #define NAMED 4

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "pattern/greedy/greedy.h"
-#include "util/hash.h"
+#include "util/number.h"
 
 /* From so few keys per row type on, their slots are gone through one by one. */
 #define DENSE_KEYS 4

@@ -5,7 +5,7 @@
 
 #include "pattern/greedy/greedy.h"
 #include "util/sort.h"
-#include "util/hash.h"
+#include "util/number.h"
 
 #define FIRST_ROOM 1024
 

@@ -16,7 +16,7 @@
 
 #include "pattern/greedy/greedy.h"
 #include "privacy/rules.h"
-#include "util/heap.h"
+#include "util/sort.h"
 #include "util/number.h"
 
 /* Cells that are compared while each row looks once; rows of a piece at least, and when time is up. */

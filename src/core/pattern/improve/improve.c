@@ -12,7 +12,7 @@
 
 #include "pattern/improve/improve.h"
 #include "pattern/search/search.h"
-#include "pattern/program/bound.h"
+#include "pattern/program/program_model.h"
 
 /*
  * Row types of all instances together (ALL_PAIRS), at most; beyond, those that prices ask

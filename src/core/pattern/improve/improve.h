@@ -5,7 +5,7 @@
 #define KANON_IMPROVE_H
 
 #include "pattern/exact/exact.h"
-#include "pattern/program/bound.h"
+#include "pattern/program/program_model.h"
 
 /* kanon_solve_improve without the exact method before it, with a start (or NULL). */
 extern KanonStatus improve_from(const KanonProblem *problem, const IlpStart *start, KanonRelease *release,

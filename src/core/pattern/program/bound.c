@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pattern/program/bound.h"
+#include "pattern/program/program_model.h"
 
 /* Pairs above which steps on all instances take too long. */
 #ifndef ILP_BOUND_LARGE

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pattern/program/bound.h"
+#include "pattern/program/program_model.h"
 #include "util/scratch.h"
 
 /* Sets are grown by so many types. */

@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "pattern/program/bound.h"
-#include "util/heap.h"
+#include "pattern/program/program_model.h"
+#include "util/sort.h"
 #include "util/scratch.h"
 
 typedef struct Flow

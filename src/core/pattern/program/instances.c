@@ -15,7 +15,7 @@
 
 #include "model/model.h"
 #include "pattern/program/program_model.h"
-#include "util/hash.h"
+#include "util/number.h"
 #include "util/scratch.h"
 
 void

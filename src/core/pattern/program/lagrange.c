@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pattern/program/bound.h"
+#include "pattern/program/program_model.h"
 #include "util/scratch.h"
 #include "util/sort.h"
 

@@ -8,7 +8,7 @@
 
 #include "model/model.h"
 #include "privacy/rules.h"
-#include "pattern/program/bound.h"
+#include "pattern/program/program_model.h"
 #include "util/scratch.h"
 
 /* Classes of which one is closed when too few rows are left over. */

@@ -1,14 +1,14 @@
 /*
  * search.h: the state of ruin and recreate, shared by its files:
  * search_state.c (what is where), search_state.c (who fits an instance), moves.c (a move), search_ruled.c (rules beyond k),
- * anneal.c (the annealing) and cross.c (the better of two states, piece by piece).
+ * anneal.c (the annealing, and the better of two states, piece by piece).
  */
 #ifndef KANON_SEARCH_H
 #define KANON_SEARCH_H
 
 #include "pattern/program/program_model.h"
 #include "util/scratch.h"
-#include "util/random.h"
+#include "util/number.h"
 
 #define NONE UINT32_MAX
 
@@ -268,7 +268,7 @@ extern bool search_keeps_rules(Search *s);
 /* May what is at its fallback, by in[n], be published as the problem's residual says? */
 extern bool search_rest_allowed(Search *s, const uint32_t *in);
 
-/* cross.c: where the state at hand is better than the best one saved, that follows it. */
+/* anneal.c: where the state at hand is better than the best one saved, that follows it. */
 extern void search_cross(Search *s);
 
 /* search_state.c */

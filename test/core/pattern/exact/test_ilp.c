@@ -13,8 +13,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "pattern/program/bound.h"
-#include "pattern/program/glpk.h"
+#include "pattern/program/program_model.h"
 
 #define MAX_LIST 12
 

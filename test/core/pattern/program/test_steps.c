@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "pattern/program/bound.h"
+#include "pattern/program/program_model.h"
 #include "pattern/search/search.h"
 
 /* What all steps need of a table. */

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "pattern/improve/improve.h"
-#include "pattern/program/bound.h"
+#include "pattern/program/program_model.h"
 #include "pattern/search/search.h"
 #include "diverse.h"
 #include "exact.h"
