@@ -254,14 +254,14 @@ extern void risk_population(Risk *risk, Source *population);
 extern void risk_open_presence(Risk *risk, Jsonb *rule);
 extern void risk_presence(Risk *risk);
 
-/* risk_sensitive.c: what the classes give away of a sensitive column. */
+/* risk.c: what the classes give away of a sensitive column. */
 extern void risk_sensitive(Risk *risk, const SourceColumn *column, const HierarchyChoice *hierarchy);
 
 /* risk_survey.c: individual risk by weights, and of households. */
 extern void risk_check_weights(const SourceColumn *weights);
 extern void risk_survey(const Risk *risk);
 
-/* risk_special.c: rows that few columns tell from all others. */
+/* risk_survey.c: rows that few columns tell from all others. */
 extern void risk_special(const Risk *risk);
 
 #endif

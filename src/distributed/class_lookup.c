@@ -1,5 +1,5 @@
 /*
- * class_lookup.c: which class a row goes to, as workers look it up.
+ * class_lookup.c: workers look up which class a row goes to.
  *
  * All row types in the order of their hashes, and where those with the same first bits begin: hashes
  * are spread evenly, so that a look at a few of them finds one.  It is a value that a query
@@ -7,10 +7,16 @@
  * processor's caches have.  Numbers are in network order.
  */
 #include "compat.h"
+#include "distributed/citus.h"
 #include "distributed/distributed.h"
+#include "host/gate.h"
 
+#include "access/htup_details.h"
+#include "access/tupmacs.h"
+#include "catalog/pg_type.h"
 #include "executor/nodeHash.h"
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 #include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
 
@@ -202,4 +208,252 @@ kanon_class_of(PG_FUNCTION_ARGS)
 	if (class_ > PG_INT32_MAX)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) class_ << 32 | (uint32) shard);
+}
+
+/*
+ * ---- Row types whose rows go to several classes, on workers: each class takes
+ * the rows between two thresholds, on lots that no other use of the place tells anything of.
+ */
+
+typedef struct Split
+{
+	const KanonRelease *release;
+	const int64 *hash; /* of types */
+	int64 *low;        /* of flows */
+	int64 *high;
+	int64 *hashes; /* of types that are split, ascending */
+	size_t *flows; /* the first flow of each */
+	size_t n;
+	size_t at;   /* the type whose rows come in: n before the first */
+	size_t flow; /* takes the next row, */
+	int64 room;  /* and so many */
+} Split;
+
+static void
+raise_other_rows(void)
+{
+	ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					errmsg("the rows that were set aside have changed"), errhint("Run the call again.")));
+}
+
+/* Rows come by type and hash of their place: where a class has its rows, the next one begins. */
+static bool
+receive_place(void *arg, TupleTableSlot *slot)
+{
+	Split *split = arg;
+	const KanonRelease *release = split->release;
+	int64 hash = DatumGetInt64(slot->tts_values[0]);
+	int64 place = DatumGetInt64(slot->tts_values[1]);
+
+	if (split->at == split->n || split->hashes[split->at] != hash)
+	{
+		split->at = split->at == split->n ? 0 : split->at + 1;
+		if (split->at == split->n || split->hashes[split->at] != hash)
+			raise_other_rows();
+		split->flow = split->flows[split->at];
+		split->room = release->flows[split->flow].rows;
+		split->low[split->flow] = PG_INT64_MIN;
+	}
+	if (split->room == 0)
+	{
+		uint32 type = release->flows[split->flow].type;
+
+		split->high[split->flow] = place - 1;
+		split->flow++;
+		if (split->flow == release->nflows || release->flows[split->flow].type != type)
+			raise_other_rows();
+		split->room = release->flows[split->flow].rows;
+		split->low[split->flow] = place;
+	}
+	split->high[split->flow] = PG_INT64_MAX;
+	split->room--;
+	return true;
+}
+
+static int
+compare_flows_by_hash(const void *a, const void *b, void *arg)
+{
+	const Split *split = arg;
+	int64 left = split->hash[split->release->flows[*(const size_t *) a].type];
+	int64 right = split->hash[split->release->flows[*(const size_t *) b].type];
+
+	return left < right ? -1 : left > right;
+}
+
+/* The first flow of each type that has several. */
+static void
+find_split_types(Split *split, Border *border)
+{
+	const KanonRelease *release = split->release;
+
+	split->flows = border_palloc(border, sizeof(size_t) * release->nflows);
+	for (size_t f = 0; f + 1 < release->nflows; f++)
+		if (release->flows[f].type == release->flows[f + 1].type &&
+			(f == 0 || release->flows[f - 1].type != release->flows[f].type))
+			split->flows[split->n++] = f;
+	qsort_arg(split->flows, split->n, sizeof(size_t), compare_flows_by_hash, split);
+	split->hashes = border_palloc(border, sizeof(int64) * Max(split->n, 1));
+	for (size_t i = 0; i < split->n; i++)
+		split->hashes[i] = split->hash[release->flows[split->flows[i]].type];
+	split->at = split->n;
+}
+
+/* The places of all of these types' rows are looked at, and nothing else of them. */
+static void
+find_thresholds(Split *split, const Source *source, const LotWords *words, Border *border)
+{
+	StringInfoData sql;
+	Gate *gate;
+
+	if (split->n > CITUS_MOST_NUMBERS)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("more than %d row types go to several classes each", CITUS_MOST_NUMBERS),
+						errhint("SET kanon.distribute = 'off', and all rows pass through this server.")));
+	border_charge(border, 0, CITUS_NUMBER * split->n);
+	initStringInfo(&sql);
+	appendStringInfo(&sql,
+					 "SELECT %s, %s FROM %s WHERE %s OPERATOR(pg_catalog.=) ANY (%s::pg_catalog.int8[])"
+					 " ORDER BY 1, 2",
+					 words->of_row, words->lot, source->name, words->of_row,
+					 citus_send_numbers(words->schema, split->hashes, (int) split->n));
+	border_charge(border, CITUS_NUMBER * split->n, 0);
+	gate = gate_create(source->name, source->relid, 2);
+	gate_computed(gate, "type", INT8OID);
+	gate_computed(gate, "place", INT8OID);
+	gate_select(gate, sql.data, true, receive_place, split);
+	if (split->at != split->n - 1 || split->room != 0)
+		raise_other_rows();
+}
+
+bool
+divide_types(const Source *source, const LotWords *words, const KanonRelease *release, const int64 *hash,
+			 int64 *low, int64 *high, Border *border)
+{
+	Split split = {.release = release, .hash = hash, .low = low, .high = high};
+
+	for (size_t f = 0; f < release->nflows; f++)
+	{
+		low[f] = PG_INT64_MIN;
+		high[f] = PG_INT64_MAX;
+	}
+	find_split_types(&split, border);
+	if (split.n > 0)
+		find_thresholds(&split, source, words, border);
+	border_pfree(border, split.flows);
+	border_pfree(border, split.hashes);
+	return split.n > 0;
+}
+
+/*
+ * ---- Rows of a table as heap stores them, one after the other: is the next one like the one before?
+ *
+ * Rows of a target lie class by class.  To see that one shows what the one before shows takes a look at its bytes
+ * where they are, and no column of it need be taken out first.
+ */
+
+struct Stored
+{
+	TupleDesc desc;
+	int n; /* columns that are compared */
+	int first;
+	int end;
+	bool known;  /* a row was remembered: */
+	bool nulls;  /* it has some */
+	uint32 off;  /* where the first column to take out begins */
+	Size size;   /* bytes from where its header says which are NULL to the end of the n-th column */
+	char *bytes; /* [size] */
+	Size room;
+};
+
+/* From here on nothing of a row's header is about who wrote it, and when. */
+#define HEADER_END offsetof(HeapTupleHeaderData, t_hoff)
+
+Stored *
+stored_create(TupleDesc desc, int n, int first, int end)
+{
+	Stored *stored = palloc0(sizeof(Stored));
+
+	stored->desc = desc;
+	stored->n = n;
+	stored->first = Min(first, n);
+	stored->end = end;
+	stored->room = 1024;
+	stored->bytes = palloc(stored->room);
+	return stored;
+}
+
+/* As it is in its page, or NULL: it is no such row. */
+static HeapTuple
+stored_tuple(TupleTableSlot *slot)
+{
+	bool copied;
+
+	return TTS_IS_BUFFERTUPLE(slot) ? ExecFetchSlotHeapTuple(slot, false, &copied) : NULL;
+}
+
+/* Walks over columns from one on, up to another, and takes them out; where the last one ends. */
+static uint32
+walk(TupleDesc desc, HeapTupleHeader row, int from, int to, uint32 off, Datum *values, bool *nulls)
+{
+	const char *data = (char *) row + row->t_hoff;
+	bool has_nulls = (row->t_infomask & HEAP_HASNULL) != 0;
+
+	for (int c = from; c < to; c++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, c);
+		bool null = has_nulls && att_isnull(c, row->t_bits);
+
+		if (!null)
+			off = (uint32) att_align_pointer(off, att->attalign, att->attlen, data + off);
+		if (values != NULL)
+		{
+			nulls[c] = null;
+			values[c] = null ? (Datum) 0 : fetchatt(att, data + off);
+		}
+		if (!null)
+			off = (uint32) att_addlength_pointer(off, att->attlen, data + off);
+	}
+	return off;
+}
+
+bool
+stored_repeats(const Stored *stored, TupleTableSlot *slot, Datum *values, bool *nulls)
+{
+	HeapTuple tuple = stored->known ? stored_tuple(slot) : NULL;
+	HeapTupleHeader row;
+
+	if (tuple == NULL || tuple->t_len < HEADER_END + stored->size)
+		return false;
+	row = tuple->t_data;
+	if (HeapTupleHeaderGetNatts(row) != stored->desc->natts ||
+		((row->t_infomask & HEAP_HASNULL) != 0) != stored->nulls ||
+		memcmp((char *) row + HEADER_END, stored->bytes, stored->size) != 0)
+		return false;
+	(void) walk(stored->desc, row, stored->first, stored->end, stored->off, values, nulls);
+	return true;
+}
+
+void
+stored_remember(Stored *stored, TupleTableSlot *slot)
+{
+	HeapTuple tuple = stored_tuple(slot);
+	HeapTupleHeader row;
+	uint32 end;
+
+	stored->known = false;
+	if (tuple == NULL || HeapTupleHeaderGetNatts(tuple->t_data) != stored->desc->natts)
+		return;
+	row = tuple->t_data;
+	stored->nulls = (row->t_infomask & HEAP_HASNULL) != 0;
+	stored->off = walk(stored->desc, row, 0, stored->first, 0, NULL, NULL);
+	end = walk(stored->desc, row, stored->first, stored->n, stored->off, NULL, NULL);
+	stored->size = row->t_hoff - HEADER_END + end;
+	if (stored->size > stored->room)
+	{
+		pfree(stored->bytes);
+		stored->room = stored->size;
+		stored->bytes = palloc(stored->room);
+	}
+	memcpy(stored->bytes, (char *) row + HEADER_END, stored->size);
+	stored->known = true;
 }

@@ -25,7 +25,7 @@
  */
 extern bytea *lookup_create(const KanonRelease *release, const int64 *hash, const int64 *low, Border *border);
 
-/* ---- class_lots.c: row types whose rows go to several classes, on workers ---- */
+/* ---- class_lookup.c: row types whose rows go to several classes, on workers ---- */
 
 /* How a query tells rows that were set aside. */
 typedef struct LotWords
@@ -152,7 +152,7 @@ extern bool shard_counts(const Source *source);
 extern char *shard_rows(const Source *source);
 extern char *shard_types(const Source *source);
 
-/* ---- class_lots.c: rows of a table as heap stores them, one after the other: is the next one like the one before? ---- */
+/* ---- class_lookup.c: rows of a table as heap stores them, one after the other: is the next one like the one before? ---- */
 
 typedef struct Stored Stored;
 

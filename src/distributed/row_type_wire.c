@@ -6,7 +6,7 @@
 #include "core/util/number.h"
 #include "distributed/distributed.h"
 #include "host/border.h"
-#include "host/row.h"
+#include "host/lines.h"
 #include "rows/row_types.h"
 
 #include "access/detoast.h"
@@ -124,7 +124,7 @@ typedef struct PackedColumn
 typedef struct Packer
 {
 	uint64 seed;
-	const Row *row; /* at hand */
+	const RowArgument *row; /* at hand */
 	PackedColumn *columns;
 	const char *image; /* its bytes */
 	Size image_size;
@@ -156,7 +156,7 @@ packed_column(PackedColumn *column, Form_pg_attribute attribute)
 }
 
 static void *
-packer_create(const Row *row)
+packer_create(const RowArgument *row)
 {
 	Packer *packer = palloc0(sizeof(Packer));
 
@@ -181,7 +181,7 @@ forget_met(Packer *packer)
 static void
 check_size(const Packer *packer)
 {
-	const Row *row = packer->row;
+	const RowArgument *row = packer->row;
 	uint64 size = 0; /* (a Size of four bytes would begin anew) */
 
 	for (int c = 0; c < row->desc->natts; c++)
@@ -197,7 +197,7 @@ check_size(const Packer *packer)
 static uint64
 hash_values(Packer *packer)
 {
-	const Row *row = packer->row;
+	const RowArgument *row = packer->row;
 	uint64 result = 0;
 
 	for (int c = 0; c < row->desc->natts; c++)
@@ -213,7 +213,7 @@ hash_values(Packer *packer)
 static void
 pack_values(Packer *packer, StringInfo out)
 {
-	const Row *row = packer->row;
+	const RowArgument *row = packer->row;
 
 	for (int c = 0; c < row->desc->natts; c++)
 		if (row->nulls[c])
@@ -314,7 +314,7 @@ Datum
 kanon_row_type(PG_FUNCTION_ARGS)
 {
 	HeapTupleHeader header;
-	Row *row;
+	RowArgument *row;
 	Packer *packer;
 	const MetImage *met;
 	uint32 image_hash = 0, lot;

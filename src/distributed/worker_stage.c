@@ -14,7 +14,7 @@
 #include "host/gate.h"
 #include "host/border.h"
 #include "host/settings.h"
-#include "host/row.h"
+#include "host/lines.h"
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
@@ -259,7 +259,7 @@ sampled_put(StringInfo out, int c, uint32 hash)
 }
 
 static void *
-prepare(const Row *row)
+prepare(const RowArgument *row)
 {
 	return sampled_create(row->desc);
 }
@@ -269,7 +269,7 @@ Datum
 kanon_sampled(PG_FUNCTION_ARGS)
 {
 	HeapTupleHeader header;
-	Row *row;
+	RowArgument *row;
 	uint32 forgotten, hash;
 	StringInfoData out = {0};
 

@@ -4,7 +4,7 @@
 #ifndef KANON_HIERARCHY_H
 #define KANON_HIERARCHY_H
 
-#include "host/column.h"
+#include "host/gate.h"
 #include "rows/dictionary.h"
 #include "host/border.h"
 #include "rows/source.h"

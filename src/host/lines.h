@@ -1,11 +1,13 @@
 /*
- * lines.h: the lines of a set-returning function, column by column.
+ * lines.h: the lines that a set-returning function gives back; values that SQL hands to a function as a ROW.
  */
 #ifndef KANON_LINES_H
 #define KANON_LINES_H
 
 #include "postgres.h"
 
+#include "access/htup.h"
+#include "access/tupdesc.h"
 #include "datatype/timestamp.h"
 #include "fmgr.h"
 #include "utils/timestamp.h"
@@ -73,5 +75,35 @@ extern void line_end(Lines *lines);
 
 /* A whole line: what is measured, the figure (NULL unless known), what it means. */
 extern void line_measure(Lines *lines, const char *measure, double value, bool known, const char *meaning);
+
+/*
+ * ---- Values of any number and types, which SQL hands to a function as ROW(…).
+ *
+ * VARIADIC "any" would take them as well, but no call matches that exactly: a role that may create
+ * functions in kanon's schema could put one beside it that matches better, and is called instead.
+ */
+
+typedef struct RowArgument
+{
+	MemoryContext context; /* of all this, as long as the call has such rows */
+	int32 typmod;          /* by which rows without a type of their own are told apart */
+	TupleDesc desc;        /* of at least one column */
+	Datum *values;         /* of the row at hand, into which they point */
+	bool *nulls;
+	void *prepared; /* what is needed for all such rows */
+} RowArgument;
+
+/*
+ * A row of such columns; `prepare` runs when the call meets the first of them.  Rows of a type with
+ * a name are refused: it may be altered between two of them.
+ */
+extern RowArgument *row_argument(FmgrInfo *call, HeapTupleHeader header,
+								 void *(*prepare)(const RowArgument *row));
+
+/* Its values, one by one. */
+extern void row_deform(RowArgument *row, HeapTupleHeader header);
+
+/* Its bytes, of which those that are alike have the same values, with nothing of where they come from. */
+extern const char *row_image(HeapTupleHeader header, Size *size);
 
 #endif

@@ -1,21 +1,36 @@
 /*
- * budget.c: limits, and what was spent of them.
+ * budget.c: limits, what was spent of them, who spends it, and which table pays.
  *
  * The owner of a table sets limits, in the owner's transaction.  Spending is one row more
  * for each answer and each budget that it was taken from; sessions take turns by a lock on
  * the pair of kanon's table and the relation, which is nobody else's.
  */
 #include "compat.h"
+#include "host/pool.h"
 #include "noise/models.h"
 #include "run/record.h"
+#include "run/request.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/partition.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+#include "postmaster/bgworker.h"
+#include "storage/dsm.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/plancache.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -224,4 +239,276 @@ budget_set(Oid schema, Oid relation, Oid role, int64 epsilon, int64 delta, int64
 	record_put(&limits, found ? &there : NULL);
 	record_close(&limits);
 	CommandCounterIncrement();
+}
+
+/*
+ * ---- The one table whose rows a source shows, one by one.
+ *
+ * The change that one person's rows can make in a view must be known before noise can hide
+ * it.  A join, a sub-query, DISTINCT or LIMIT lets one row decide about any number of
+ * others.  It is the query as the server rewrote it that is looked at: views, and the
+ * policies of row-level security, are in it.
+ */
+
+#define FAMILY_HINT "Make partitions of them, or publish from a table that is neither."
+
+Oid
+single_table(Oid relid)
+{
+	const char *name = get_rel_name(relid);
+
+	switch (get_rel_relkind(relid))
+	{
+		case RELKIND_RELATION:
+		case RELKIND_PARTITIONED_TABLE:
+		case RELKIND_FOREIGN_TABLE:
+		case RELKIND_MATVIEW:
+			break;
+		default:
+			ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+							errmsg("\"%s\" has no rows of its own", name != NULL ? name : "?"),
+							errhint("A budget is that of a table, and counts for all views of it.")));
+	}
+	if (get_rel_relispartition(relid))
+		return llast_oid(get_partition_ancestors(relid));
+	if (has_superclass(relid) || (get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE && has_subclass(relid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" inherits from a table, or is inherited from", name), errhint(FAMILY_HINT)));
+	return relid;
+}
+
+/*
+ * Others' functions may read what they like, unless they promise not to; so do some of the
+ * system's (table_to_xml, statistics of tables), which are not for parallel workers.
+ */
+static bool
+reads_more(Oid function, void *arg)
+{
+	char volatility = func_volatile(function);
+
+	return volatility == PROVOLATILE_VOLATILE ||
+		   (volatility == PROVOLATILE_STABLE &&
+			(function >= FirstNormalObjectId || func_parallel(function) != PROPARALLEL_SAFE));
+}
+
+static bool
+depends_on_more(Node *node, void *arg)
+{
+	if (node == NULL)
+		return false;
+	/* where a row lies, others have decided */
+	if (IsA(node, Var) && ((Var *) node)->varattno < 0)
+		return true;
+	return IsA(node, SubLink) || IsA(node, NextValueExpr) || check_functions_in_node(node, reads_more, arg) ||
+		   kanon_walk(node, depends_on_more, arg);
+}
+
+/* The relation of which each row is at most one of the query's; NULL: there is none. */
+static const RangeTblEntry *
+only_entry(const Query *query)
+{
+	const Node *from;
+
+	if (query->commandType != CMD_SELECT || query->hasAggs || query->hasWindowFuncs || query->hasTargetSRFs ||
+		query->hasSubLinks || query->distinctClause != NIL || query->groupClause != NIL ||
+		query->groupingSets != NIL || query->havingQual != NULL || query->limitCount != NULL ||
+		query->limitOffset != NULL || query->setOperations != NULL || query->cteList != NIL ||
+		query->rowMarks != NIL || list_length(query->jointree->fromlist) != 1)
+		return NULL;
+	from = linitial(query->jointree->fromlist);
+	return IsA(from, RangeTblRef) ? rt_fetch(((const RangeTblRef *) from)->rtindex, query->rtable) : NULL;
+}
+
+/* InvalidOid: there is no such table. */
+static Oid
+table_of(const Query *query)
+{
+	const RangeTblEntry *entry;
+
+	check_stack_depth();
+	entry = only_entry(query);
+	if (entry == NULL || entry->tablesample != NULL || depends_on_more((Node *) query->targetList, NULL) ||
+		depends_on_more(query->jointree->quals, NULL) || depends_on_more((Node *) entry->securityQuals, NULL))
+		return InvalidOid;
+	if (entry->rtekind == RTE_SUBQUERY)
+		return table_of(entry->subquery);
+	return entry->rtekind == RTE_RELATION ? entry->relid : InvalidOid;
+}
+
+Oid
+source_single_table(const Source *source)
+{
+	SPIPlanPtr plan = SPI_prepare(
+		psprintf("SELECT %s FROM %s", column_list(source->kept, source->nkept), source->name), 0, NULL);
+	const CachedPlanSource *planned;
+	Oid relid = InvalidOid;
+
+	if (plan == NULL || list_length(SPI_plan_get_plan_sources(plan)) != 1)
+		elog(ERROR, "could not read %s", source->name);
+	planned = linitial(SPI_plan_get_plan_sources(plan));
+	if (list_length(planned->query_list) == 1)
+		relid = table_of(linitial_node(Query, planned->query_list));
+	SPI_freeplan(plan);
+	if (!OidIsValid(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s is more than rows of one table", source->name),
+				 errdetail("With a join, a sub-query, grouping, DISTINCT, LIMIT, or a function that is "
+						   "volatile or reads tables, one row may decide about any number of others."),
+				 errhint("Ask a table, or a view with nothing but a list of columns and a WHERE about "
+						 "the row itself; a table or materialized view can have the join.")));
+	return single_table(relid);
+}
+
+/* ---- A background worker spends, so that nobody can take it back ---- */
+
+PGDLLEXPORT void kanon_spend(Datum segment);
+
+/* So long the worker waits for a lock: that it would need may be the session's that waits for it. */
+#define LOCK_WAIT "5s"
+
+typedef struct Order
+{
+	Oid database;
+	Spending spending;
+	SpendRefusal refusal;
+	SpendOutcome outcome; /* once it is on disk */
+} Order;
+
+/* ---- in the worker ---- */
+
+/*
+ * As nobody in particular: no query is run and nobody's function called, so that no rights
+ * are asked for.
+ */
+void
+kanon_spend(Datum segment)
+{
+	dsm_segment *seg;
+	Order *order;
+	SpendOutcome outcome;
+
+	BackgroundWorkerUnblockSignals();
+	seg = dsm_attach(DatumGetUInt32(segment));
+	if (seg == NULL)
+		return; /* the session is gone */
+	order = dsm_segment_address(seg);
+	BackgroundWorkerInitializeConnectionByOid(order->database, InvalidOid, 0);
+	SetConfigOption("lock_timeout", LOCK_WAIT, PGC_USERSET, PGC_S_SESSION);
+	StartTransactionCommand();
+	/* whatever the database's defaults say */
+	XactIsoLevel = XACT_READ_COMMITTED;
+	XactReadOnly = false;
+	PushActiveSnapshot(GetTransactionSnapshot());
+	outcome = budget_take(&order->spending, &order->refusal);
+	PopActiveSnapshot();
+	ForceSyncCommit();
+	CommitTransactionCommand();
+	order->outcome = outcome;
+	dsm_detach(seg);
+}
+
+/* ---- in the session ---- */
+
+static void
+run_worker(const char *library, dsm_segment *seg)
+{
+	BackgroundWorker worker = {.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
+							   .bgw_start_time = BgWorkerStart_RecoveryFinished,
+							   .bgw_restart_time = BGW_NEVER_RESTART,
+							   .bgw_main_arg = UInt32GetDatum(dsm_segment_handle(seg)),
+							   .bgw_notify_pid = MyProcPid};
+	BackgroundWorkerHandle *handle;
+
+	snprintf(worker.bgw_name, BGW_MAXLEN, "kanon budget");
+	snprintf(worker.bgw_type, BGW_MAXLEN, "kanon budget");
+	snprintf(worker.bgw_function_name, BGW_MAXLEN, "kanon_spend");
+	if (strlcpy(worker.bgw_library_name, library, sizeof(worker.bgw_library_name)) >=
+		sizeof(worker.bgw_library_name))
+		elog(ERROR, "the name of kanon's library is too long");
+	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("there is no background worker to keep the budget"),
+				 errhint("Try again when fewer queries run in parallel, or raise max_worker_processes.")));
+	(void) WaitForBackgroundWorkerShutdown(handle);
+}
+
+static const char *
+whose(Oid role)
+{
+	return OidIsValid(role) ? psprintf("of role %s", quote_identifier(GetUserNameFromId(role, false)))
+							: "of all roles together";
+}
+
+static void
+raise_refusal(const Order *order)
+{
+	const Spending *asked = &order->spending;
+	const SpendRefusal *left = &order->refusal;
+	const char *table = get_rel_name(asked->relation);
+
+	switch (order->outcome)
+	{
+		case SPEND_DONE:
+			break;
+		case SPEND_UNKNOWN:
+			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+							errmsg("the budget of \"%s\" could not be charged", table),
+							errdetail("The background worker ended before it reported; no row was read."),
+							errhint("The server's log has the reason. Try again.")));
+			break;
+		case SPEND_OPEN:
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the budget of \"%s\" is not safe", table),
+				 errdetail(
+					 "A role that is not their superuser owner may write into kanon_budget_limit or kanon_budget_spent."),
+				 errhint("Have a superuser revoke that right: see doc/security.md. No row was read.")));
+			break;
+		case SPEND_NO_BUDGET:
+			ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+							errmsg("there is no budget for \"%s\" that covers role %s", table,
+								   quote_identifier(GetUserNameFromId(asked->asker[0], false))),
+							errhint("The owner of the table sets one by kanon_set_budget; it counts once "
+									"that transaction is committed.")));
+			break;
+		case SPEND_TOO_LITTLE:
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("the budget for \"%s\" %s is spent", table, whose(left->role)),
+				 errdetail("The answer takes an epsilon of %s and a delta of %s, and " INT64_FORMAT
+						   " queries. Left are %s, %s and %s.",
+						   decimal_text(asked->epsilon, EPSILON_DIGITS),
+						   decimal_text(asked->delta, DELTA_DIGITS), asked->queries,
+						   decimal_text(left->epsilon, EPSILON_DIGITS),
+						   decimal_text(left->delta, DELTA_DIGITS),
+						   left->queries < 0 ? "any number" : psprintf(INT64_FORMAT, left->queries)),
+				 errhint("Ask with a smaller epsilon, or ask the owner of the table for a larger budget.")));
+			break;
+	}
+}
+
+void
+budget_spend(Oid caller, const Spending *spending)
+{
+	dsm_segment *seg;
+	Order *order, done;
+
+	if (RecoveryInProgress())
+		ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+						errmsg("a budget cannot be charged on a standby server"),
+						errhint("Ask on the primary server.")));
+	seg = dsm_create(sizeof(Order), 0);
+	order = dsm_segment_address(seg);
+	memset(order, 0, sizeof(Order));
+	order->database = MyDatabaseId;
+	order->spending = *spending;
+	run_worker(library_of(caller), seg);
+	done = *order;
+	dsm_detach(seg);
+	raise_refusal(&done);
 }

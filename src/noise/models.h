@@ -159,7 +159,7 @@ extern void points_write(const Target *target, const Points *points, const int64
 /* Raises when the table does not have just those rows. */
 extern void points_verify(const Target *target, const Points *points, const int64 *moved, Border *border);
 
-/* ---- single_table.c: the one table whose rows a source shows, one by one ---- */
+/* ---- budget.c: the one table whose rows a source shows, one by one ---- */
 
 /*
  * The table that a budget for this one is kept under: of a partition the table that is

@@ -49,8 +49,7 @@ typedef struct KanonPublication
 	bool protect_successive;
 	bool strangers; /* what was named could run code of another role when it was: it may still */
 	char *key;      /* the column that says who a row is about, or NULL */
-	Jsonb
-		*bounds; /* of hierarchies, since some release (hierarchy_bounds.c); NULL: the next one draws them */
+	Jsonb *bounds;  /* of hierarchies, since some release (stable_keep.c); NULL: the next one draws them */
 	bytea
 		*mask_key;  /* a secret: of masks that last from release to release; NULL: a definition without one */
 	Oid secret_of;  /* a definition whose secret a new one takes over; InvalidOid: it has its own */

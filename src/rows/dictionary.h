@@ -4,7 +4,7 @@
 #ifndef KANON_DICTIONARY_H
 #define KANON_DICTIONARY_H
 
-#include "host/column.h"
+#include "host/gate.h"
 #include "host/border.h"
 
 #include "postgres.h"

@@ -214,7 +214,7 @@ typedef struct SizeCount
  */
 extern SizeCount *class_sizes(Source *source, const SourceColumn *subject, size_t *n);
 
-/* ---- keyed.c: rows in the order of a key, on disk where they are too many for work_mem ---- */
+/* ---- marginals.c: rows in the order of a key, on disk where they are too many for work_mem ---- */
 
 /* Columns before those that are kept. */
 #define KEYED_BEFORE 2

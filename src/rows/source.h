@@ -4,7 +4,7 @@
 #ifndef KANON_SOURCE_H
 #define KANON_SOURCE_H
 
-#include "host/column.h"
+#include "host/gate.h"
 #include "hierarchies/levels.h"
 
 #include "nodes/pg_list.h"
@@ -117,7 +117,7 @@ extern char **name_array(ArrayType *array, const char *argument, int *n);
 /* The other way: n names, shorter than NAMEDATALEN, as a name[]. */
 extern ArrayType *name_list(const char *const *names, int n);
 
-/* ---- roles.c: roles of columns, and what the name of one says of its role ---- */
+/* ---- column_labels.c: roles of columns, and what the name of one says of its role ---- */
 
 typedef enum ColumnRole
 {

@@ -270,7 +270,7 @@ extern bool waiting_next(Waiting *waiting, uint32 *type, const Datum **values, c
 extern void waiting_end(Waiting *waiting);
 
 /*
- * ---- company.c: which rows of a row type are in which of its classes, from one release of a publication to the next.
+ * ---- row_split.c: which rows of a row type are in which of its classes, from one release of a publication to the next.
  *
  * Rows of a type differ in their kept values alone.  Under the publication's secret each has a hash
  * of that and, with a key, one of whose it is.  Rows that could go elsewhere than others of their

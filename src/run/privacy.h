@@ -88,7 +88,7 @@ extern void privacy_population_rules(const Privacy *privacy, const RowTypes *typ
 									 Border *border);
 
 /*
- * privacy_shares.c: distributions of a population that nobody lists: a relation of (column_name, value, share).  Opened
+ * privacy_population.c: distributions of a population that nobody lists: a relation of (column_name, value, share).  Opened
  * and locked like a population; read into one.
  */
 extern Source *shares_open(Oid relid, const Source *source);

@@ -307,7 +307,7 @@ extern KanonStatus freeform_solve(Run *run);
 extern PGDLLEXPORT void kanon_freeform_worker(dsm_segment *segment, shm_toc *toc);
 
 /*
- * ---- hierarchy_bounds.c: bounds of hierarchies that follow from the values that are there, as a publication keeps them from
+ * ---- stable_keep.c: bounds of hierarchies that follow from the values that are there, as a publication keeps them from
  * release to release.
  */
 
