@@ -753,6 +753,48 @@ brute_force(void **state)
 		assert_true(solved[method][0] > cases(700) / 40 && solved[method][1] > cases(700) / 40);
 }
 
+/* Of a population's shares some are below a node that is hidden: few columns, so that many cuts hide some values alone. */
+static void
+hidden_shares(void **state)
+{
+	uint64_t random = 23;
+
+	(void) state;
+	for (int i = 0; i < cases(900); i++)
+	{
+		Host host;
+		KanonSubtreeOptions options = {.class_column = -1, .method = KANON_SUBTREE_OPTIMAL};
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+		Plain plain;
+		double least;
+
+		host_init(&host);
+		problem = make(&host, &random, 4 + random_below(&random, 12), 1 + (int) random_below(&random, 2), 0);
+		diverse_shares(problem, &random);
+		plain_open(&plain, problem);
+		options.scheme = (KanonScheme) (i % 2);
+		problem->subtree = &options;
+		least = assignments(&plain) > 3000 ? NAN : exhaustive(&plain, options.scheme);
+		if (!isnan(least))
+		{
+			KanonStatus status = kanon_solve_subtree(problem, &release, &report);
+
+			assert_int_equal(status, least == INFINITY ? KANON_INFEASIBLE : KANON_OK);
+			if (status == KANON_OK)
+			{
+				check(problem, &plain, least, &release, &report);
+				kanon_release_free(problem, &release);
+			}
+		}
+		diverse_free_populations(problem);
+		diverse_free(problem);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+}
+
 /* tds comes to a cut that the papers' algorithm comes to; without a class column top_down is the same. */
 static void
 as_published(void **state)
@@ -1148,9 +1190,10 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(brute_force),       cmocka_unit_test(as_published), cmocka_unit_test(second_look),
-		cmocka_unit_test(memory_and_cancel), cmocka_unit_test(in_no_time),   cmocka_unit_test(refused),
-		cmocka_unit_test(wandering),         cmocka_unit_test(adult),        cmocka_unit_test(shares),
+		cmocka_unit_test(brute_force), cmocka_unit_test(hidden_shares),     cmocka_unit_test(as_published),
+		cmocka_unit_test(second_look), cmocka_unit_test(memory_and_cancel), cmocka_unit_test(in_no_time),
+		cmocka_unit_test(refused),     cmocka_unit_test(wandering),         cmocka_unit_test(adult),
+		cmocka_unit_test(shares),
 	};
 
 	if (argc > 1)
