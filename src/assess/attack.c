@@ -1,10 +1,10 @@
 /*
- * attack.c: kanon_attack: linkage tried out.
+ * attack.c: kanon_attack: tries to link rows of the source to records of the target.
  *
- * Somebody knows some columns of a person, finds the records of the target that
- * may be that person's, and picks one of them at random.  Records that show the same are looked
- * at once: what a cell shows (a value, a range, a set, a level of a hierarchy, or nothing,
- * which fits everybody) is a range or a set of the source's values, by their codes.
+ * The attacker knows some columns of a person, finds the records of the target that may be that person's, and picks
+ * one of them at random.  Records that show the same are looked at together.  A cell may show a value, a range, a
+ * set, a level of a hierarchy, or nothing, which fits everybody.  Each is a range or a set of the source's values,
+ * by their codes.
  */
 #include "compat.h"
 #include "host/catalog.h"

@@ -1,8 +1,8 @@
 /*
  * attack_method.c: kanon_attack by somebody who knows the method.
  *
- * The run that wrote the target is asked how it did; then every source that agrees with the
- * release is published in the same way.  Runs of other roles are not tried.
+ * The record of the run that wrote the target says how it was made.  kanon publishes every source that agrees with
+ * the release in the same way.  It does not try runs of other roles.
  */
 #include "compat.h"
 #include "host/catalog.h"

@@ -1,10 +1,9 @@
 /*
- * attack_sources.c: every source that agrees with a release is published again.
+ * attack_sources.c: publishes every source that agrees with a release again.
  *
- * A source is how many rows it has of each combination of quasi-identifiers with each
- * value.  Rows are put down combination by combination, as long as the classes of the release
- * have room for them; of each source that fills them the method makes a release, which is
- * compared with the one that is attacked.
+ * A source is how many rows it has of each combination of quasi-identifiers with each value.  Rows are put down
+ * combination by combination, as long as the classes of the release have room for them.  When a source fills them,
+ * the method makes a release of it, which is compared with the one that is attacked.
  */
 #include "compat.h"
 #include "core/privacy/rules.h"

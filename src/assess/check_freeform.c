@@ -1,6 +1,6 @@
 /*
- * check_freeform.c: kanon_check_freeform: what a table and a published one say of
- * each other.
+ * check_freeform.c: kanon_check_freeform: how many records of a published table each row of the source matches, and
+ * how many rows each record.
  */
 #include "compat.h"
 #include "assess/assess.h"

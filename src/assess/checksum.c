@@ -1,9 +1,8 @@
 /*
- * checksum.c: kanon_checksum: the SHA-256 of a relation's rows, in whatever order.
+ * checksum.c: kanon_checksum: the SHA-256 of a relation's rows, whatever their order.
  *
- * The rows as COPY writes them, as text, in UTF-8, sorted by their bytes: so a reader
- * who has the rows gets the same by COPY (SELECT * FROM relation) TO STDOUT, LC_ALL=C
- * sort and sha256sum.
+ * The rows are taken as COPY writes them, as text in UTF-8, and sorted by their bytes.  A reader who has the rows
+ * gets the same sum by COPY (SELECT * FROM relation) TO STDOUT, LC_ALL=C sort and sha256sum.
  */
 #include "compat.h"
 #include "host/catalog.h"

@@ -1,11 +1,11 @@
 /*
- * compare.c: kanon_compare: how far what was published is from its source, for who
- * analyses it: distributions, means and spreads by column, correlations, and counts.
+ * compare.c: kanon_compare: how far a published table is from its source, for a reader who analyses it:
+ * distributions, means and spreads by column, correlations, and counts.
  *
- * Distances of distributions are the total variation, and for numbers and dates the earth
- * mover's distance in the order of the values (as t-closeness has both: Li, Li,
- * Venkatasubramanian, ICDE 2007); that of correlation matrices is 1 - tr(A B) / (|A| |B|)
- * (Herdin, Czink, Ozcelik, Bonek, "Correlation matrix distance", VTC 2005).
+ * The distance of two distributions is the total variation; of numbers and dates it is the earth mover's distance in
+ * the order of the values (as t-closeness has both: Li, Li, Venkatasubramanian, ICDE 2007).  The distance of
+ * correlation matrices is 1 - tr(A B) / (|A| |B|) (Herdin, Czink, Ozcelik, Bonek, "Correlation matrix distance", VTC
+ * 2005).
  */
 #include "compat.h"
 #include "assess/assess.h"

@@ -1,6 +1,6 @@
 /*
- * explain_changed.c: what leaving out a column or doubling its weight would save.  That is not
- * estimated: the changed problem is solved.
+ * explain_changed.c: kanon_explain: what leaving out a column, or doubling its weight, would save.  kanon does not
+ * estimate that: it solves the changed problem.
  */
 #include "compat.h"
 #include "core/cluster/clustering.h"

@@ -1,10 +1,9 @@
 /*
- * risk_population.c: how many of a population each class could be.
+ * risk_population.c: how many persons of a population each class could be.
  *
- * A NULL in the relation says nothing, so it is compatible with every value of
- * the population: that is what a suppressed cell is, and a row without a value
- * tells nobody more.  Classes with NULL in the same columns are looked up
- * together: each such group costs one pass over the population's row types.
+ * A NULL in the relation says nothing, so it is compatible with every value of the population.  (It may be a
+ * suppressed cell; and a row without a value tells nobody more.)  Classes with NULL in the same columns are looked
+ * up together: each such group costs one pass over the population's row types.
  */
 #include "compat.h"
 #include "core/util/number.h"

@@ -1,15 +1,14 @@
 /*
  * suggest.c: kanon_suggest: for each column of a relation the role that fits it.
  *
- * Nobody but the owner knows what a column is about.  These signs can be seen: what is
- * labelled, what its name says, its type, and how its values spread: they are counted in one
- * read, as kept columns are while they are written (identifying_columns.c), so that what
- * would be refused there is an identifier here.  When in doubt a column is a
- * quasi-identifier, which protects the most.
+ * Nobody but the owner knows what a column is about.  kanon sees signs: labels, the column's name, its type, and how
+ * its values spread.  It counts the values in one read, in the way in which kept columns are counted while they are
+ * written (identifying_columns.c).  So a column that would be refused there is an identifier here.  When in doubt a
+ * column is a quasi-identifier, which protects the most.
  *
- * Which column tells another: Goodman and Kruskal's lambda ("Measures of
- * association for cross classifications", 1954): by how much less often one errs
- * in the one when the other is known; in a sample of the rows.
+ * Whether one column tells another is said by Goodman and Kruskal's lambda ("Measures of association for cross
+ * classifications", 1954): by how much less often one errs in the one if the other is known.  A sample of the rows
+ * is counted.
  */
 #include "compat.h"
 #include "host/lines.h"

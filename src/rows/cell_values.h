@@ -1,5 +1,5 @@
 /*
- * cell_values.h: what cells and classes show
+ * cell_values.h: what cells and classes show, as values of SQL
  */
 #ifndef KANON_CELL_VALUES_H
 #define KANON_CELL_VALUES_H

@@ -1,10 +1,10 @@
 /*
- * determining.c: does one column of a sample determine another?
+ * determining.c: tells whether one column of a sample determines another.
  *
- * It does when rows that agree in the one agree in the other.  Each row is compared with the
- * others that have its value: values of a single row, which would determine anything, count for
- * nothing.  The agreement that chance alone would give is subtracted (Goodman and Kruskal's tau, "Measures of
- * association for cross classifications", 1954, with the row itself left out).
+ * It does if rows that agree in the one agree in the other.  Each row is compared with the others that have its
+ * value. Values of a single row would determine anything, so they count for nothing.  The agreement that chance
+ * alone would give is subtracted (Goodman and Kruskal's tau, "Measures of association for cross classifications",
+ * 1954, with the row itself left out).
  */
 #include "compat.h"
 #include "rows/verify.h"

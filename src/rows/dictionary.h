@@ -1,5 +1,5 @@
 /*
- * dictionary.h: the values of a column: numbered, spelled
+ * dictionary.h: the dictionary of a column: its values, numbered; spellings of kept columns
  */
 #ifndef KANON_DICTIONARY_H
 #define KANON_DICTIONARY_H

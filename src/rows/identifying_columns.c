@@ -1,13 +1,11 @@
 /*
- * identifying_columns.c: does a kept column identify?
+ * identifying_columns.c: tells whether a kept column identifies.
  *
- * A name, an address or a number that nearly every row has for itself undoes any
- * anonymity of the columns beside it.  So the values of kept columns are counted
- * while they are written: by a hash of how they are stored, which runs nobody's
- * code, and in a bounded sample of the hashes (adaptive sampling: P. Flajolet, "On
- * adaptive sampling", Computing 43, 1990): when the table of hashes is full, those
- * with one more bit set are forgotten, so that what is left is a fair sample of the
- * values with all their rows.  Small tables are counted exactly.
+ * A name, an address or a number that nearly every row has for itself undoes any anonymity of the columns beside it.
+ * So kanon counts the values of kept columns while it writes them.  It hashes the bytes as they are stored, which
+ * runs nobody's code, and keeps a bounded sample of the hashes (adaptive sampling: P. Flajolet, "On adaptive
+ * sampling", Computing 43, 1990).  Whenever the table of hashes is full, it forgets those with one more bit set.  A
+ * fair sample of the values is left, with all their rows.  Small tables are counted exactly.
  */
 #include "compat.h"
 #include "rows/verify.h"

@@ -1,10 +1,9 @@
 /*
  * row_split.c: which rows of a row type go to which of its classes or records.
  *
- * The rows are sorted by their values, in hashes, so that the source's order does not
- * matter, and dealt out by a stream of random numbers.  Where the stream begins
- * follows from the seed and from all the rows at once (SHA-256): of a value by itself
- * nothing can be told from where it went.
+ * The rows are sorted by hashes of their values, so the source's order does not matter.  Random numbers deal them
+ * out. Where their stream begins follows from the seed and from all rows at once (SHA-256).  So nobody can tell a
+ * value from the place where its row went.
  */
 #include "compat.h"
 #include "core/util/number.h"

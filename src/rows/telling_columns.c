@@ -1,9 +1,9 @@
 /*
- * telling_columns.c: what do kept columns tell of what a release hides?
+ * telling_columns.c: tells what kept columns reveal of what a release hides.
  *
- * A kept column that is a copy or a finer value of a quasi-identifier undoes its suppression.  A
- * kept column from which a masked one follows undoes the mask.  Columns that tell nothing, or
- * identify nobody, each by itself may do so together.
+ * A kept column that is a copy or a finer value of a quasi-identifier undoes its suppression.  A kept column from
+ * which the value of a masked one follows undoes the mask.  Columns that each tell nothing, or identify nobody, may
+ * do so together.
  *
  * All of it is counted in a sample of the rows as they are written (all rows of small tables).
  */

@@ -1,5 +1,5 @@
 /*
- * verify.h: what the target is asked before it is published
+ * verify.h: the checks of a target before it is published
  */
 #ifndef KANON_VERIFY_H
 #define KANON_VERIFY_H

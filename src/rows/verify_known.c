@@ -1,6 +1,7 @@
 /*
- * verify_known.c: combinations of few columns, counted in the written target: set of columns by set of
- * columns, without anything that the method has counted, and in another way.
+ * verify_known.c: counts combinations of few columns in the written target, one set of columns after the other.
+ *
+ * It uses nothing that the method has counted, and counts in another way.
  */
 #include "compat.h"
 #include "core/privacy/rules.h"

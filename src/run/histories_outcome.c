@@ -1,13 +1,13 @@
 /*
- * histories_outcome.c: which histories would the solved release give, and who must be held back?
+ * histories_outcome.c: works out which histories the solved release would give, and which rows must be held back.
  *
- * Each row that was ever published has an outcome: a class, with its kept values changed or not,
- * or absence.  Rows of one history with the same outcome share a history from now on, and so do new
- * rows of one class.  Such a history needs k persons, or all that the old one had; and in each known
- * state of their values these keep the privacy rules.
+ * Each row that was ever published has an outcome: absence, or a class with its kept values changed or unchanged.
+ * Rows of one history with the same outcome share a history from now on, and so do new rows of one class.  Such a
+ * history needs k persons, or all persons that the old one had.  In each known state of their values these must keep
+ * the privacy rules.
  *
- * If it would have fewer, its rows are held back: their outcome is then that of rows for which
- * nothing changes.  These may be too few as well, so the question is asked again.
+ * If a history has too few, its rows are held back: their outcome is then that of rows for which nothing changes.
+ * These may be too few as well, so the question is asked again.
  */
 #include "compat.h"
 #include "run/successive.h"

@@ -1,8 +1,8 @@
 /*
- * identifiers.c: may the columns be published as they are?
+ * identifiers.c: decides whether columns may be published as they are, before any row is read.
  *
- * Labels, names, types and the catalogs answer before any row is read.  The values are looked at
- * while they are written (rows/identifying_columns.c, rows/telling_columns.c).
+ * Labels, names, types and the catalogs answer.  The values are looked at while they are written
+ * (rows/identifying_columns.c, rows/telling_columns.c).
  */
 #include "compat.h"
 #include "run/run.h"

@@ -1,5 +1,5 @@
 /*
- * known_columns.c: known_columns and combinations: which columns an attacker may know, from arguments.
+ * known_columns.c: reads from the arguments known_columns and combinations which columns an attacker may know.
  */
 #include "compat.h"
 #include "run/run.h"

@@ -1,6 +1,8 @@
 /*
- * on_disk_classes.c: the classes of a release whose row types are on disk: they come back into memory a
- * chunk at a time, whole ones and all of one pattern, to be checked, measured, recorded and written.
+ * on_disk_classes.c: brings classes back into memory, of a release whose row types are on disk.
+ *
+ * They come a chunk at a time, to be checked, measured, recorded and written.  A chunk has whole classes, all of one
+ * pattern.
  */
 #include "compat.h"
 #include "run/on_disk_types.h"

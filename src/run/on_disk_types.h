@@ -1,5 +1,5 @@
 /*
- * on_disk_types.h: row types that are on disk or in shared memory
+ * on_disk_types.h: row types on disk, or in shared memory, for partition_by
  */
 #ifndef KANON_ON_DISK_TYPES_H
 #define KANON_ON_DISK_TYPES_H

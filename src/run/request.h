@@ -1,5 +1,5 @@
 /*
- * request.h: what is asked of a run
+ * request.h: the request: all that a caller asks of a run
  */
 #ifndef KANON_REQUEST_H
 #define KANON_REQUEST_H

@@ -1,5 +1,5 @@
 /*
- * run.h: the five steps, and what they share
+ * run.h: the run: its five steps, and the state that they share
  */
 #ifndef KANON_RUN_H
 #define KANON_RUN_H

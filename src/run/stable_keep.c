@@ -1,5 +1,6 @@
 /*
- * stable_keep.c: stores the classes from which the next release of a publication starts, in a private table.
+ * stable_keep.c: what a publication keeps for its next release: the classes from which it starts, in a private table,
+ * and the bounds of hierarchies.
  *
  * A line has a row type, its class, the pattern of the class and the number of rows.  If a row type is in
  * several classes, the table also says which of its rows are in which (rows/row_split.c).

@@ -1,8 +1,8 @@
 /*
- * stable_rows.c: rows that have not changed stay in a class together.
+ * stable_rows.c: rows that have not changed stay together in a class.
  *
- * kanon reads the release before from its private table (stable_keep.c).  How a release starts from
- * there is up to the model.
+ * kanon reads the release before from its private table (stable_keep.c).  Each model says how its next release
+ * starts from there.
  */
 #include "compat.h"
 #include "run/successive.h"

@@ -1,5 +1,5 @@
 /*
- * staging_policy.c: whether a run's rows are set aside, on the workers of Citus or here, and how.
+ * staging_policy.c: decides whether a run sets its rows aside, and whether here or on the workers of Citus.
  */
 #include "compat.h"
 #include "run/run.h"

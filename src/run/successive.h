@@ -1,5 +1,5 @@
 /*
- * successive.h: successive releases
+ * successive.h: publications with a key: what successive releases have in common
  */
 #ifndef KANON_SUCCESSIVE_H
 #define KANON_SUCCESSIVE_H

@@ -220,7 +220,7 @@ exchange_block(Exchange *x)
 	return KANON_OK;
 }
 
-/* Of graphs whose records all have `degree` matches. */
+/* Exchanges rows in graphs whose records all have `degree` matches. */
 static KanonStatus
 freeform_exchange(FreeformWork *work)
 {

@@ -1,5 +1,5 @@
 /*
- * known.h: releases against somebody who knows few columns
+ * known.h: releases that hold against an attacker who knows few columns of a person
  */
 #ifndef KANON_KNOWN_H
 #define KANON_KNOWN_H

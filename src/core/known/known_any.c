@@ -1,8 +1,9 @@
 /*
- * known_any.c: where a blank cell agrees with every value, as in sdcMicro (M. Templ, A. Kowarik, B. Meindl, "Statistical
- * disclosure control for micro-data using the R package sdcMicro", 2015).  A row that loses a cell
- * agrees with more rows than before, and never with fewer: so each row type is looked at once, and what is
- * not rare any more when its turn comes costs nothing.
+ * known_any.c: missing => 'any', under which a blank cell agrees with every value, as in sdcMicro (M. Templ, A.
+ * Kowarik, B. Meindl, "Statistical disclosure control for micro-data using the R package sdcMicro", 2015).
+ *
+ * A row that loses a cell agrees with more rows than before, and never with fewer.  So the method looks at each row
+ * type once.  A row type that is not rare any more when its turn comes loses nothing.
  */
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,13 @@
 /*
- * known_counts.c: how many rows show each combination of each set that may be known, counted on: a cell that goes
- * or comes back changes one number of each set of its row type.  The numbers of a set lie one
- * beside the other, by the values of its columns; values that fewer than k rows have are nobody's to show.
+ * known_counts.c: for each set of columns that may be known, the number of rows that show each combination of
+ * values.
  *
- * A number is a byte.  One that was too large for it stays at the largest, and says nothing any more: whoever
- * wants to be sure counts the rows.
+ * A cell that is blanked or shown again changes one number of each set of its row type.  The numbers of a set lie
+ * beside each other, in the order of its columns' values.  Values that fewer than k rows have get no number: no cell
+ * may show them.
+ *
+ * A number is a byte.  A number that has outgrown its byte stays at the largest and says nothing from then on: a
+ * caller who must be sure counts the rows.
  */
 #include <string.h>
 

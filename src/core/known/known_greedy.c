@@ -1,14 +1,14 @@
 /*
  * known_greedy.c: blanks cells until no combination of the columns that somebody may know is rare.
  *
- * k^m-anonymity of tables: M. Terrovitis, N. Mamoulis, P. Kalnis, PVLDB 1, 2008; local suppression for attackers
- * who know few columns: P.-P. de Wolf, "HiTaS"; A. Hundepool, L. Willenborg, "mu- and tau-Argus", 1996.
+ * k^m-anonymity of tables: M. Terrovitis, N. Mamoulis, P. Kalnis, PVLDB 1, 2008; local suppression for attackers who
+ * know few columns: P.-P. de Wolf, "HiTaS"; A. Hundepool, L. Willenborg, "mu- and tau-Argus", 1996.
  *
- * A blank cell agrees with nothing.  So each row has to lose a cell of each rare combination that
- * it has: a hitting set (V. Chvatal, "A greedy heuristic for the set-covering problem", 1979, takes
- * what hits most for its weight).  A suppressed cell makes the combinations rarer that the row no
- * longer has.  These are counted one by one, the rest of their rows loses a cell, and so on until
- * nothing is rare.  In the end each blank cell is shown again that makes no rare combination.
+ * A blank cell agrees with nothing.  So each row has to lose a cell of each of its rare combinations.  That is a
+ * hitting set; the heuristic takes the cell that hits most for its weight (V. Chvatal, "A greedy heuristic for the
+ * set-covering problem", 1979).  A blanked cell makes other combinations of its row rarer.  The method counts these
+ * again, blanks a cell of the rows that still have a rare one, and repeats that until none is rare.  At the end it
+ * shows each blank cell again that makes no combination rare.
  */
 #include <math.h>
 #include <string.h>

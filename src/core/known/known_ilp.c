@@ -1,11 +1,11 @@
 /*
- * known_ilp.c: the least that has to be blanked against somebody who knows few columns, for small tables.
+ * known_ilp.c: the fewest cells, by weight, that small tables must blank against somebody who knows few columns.
  *
- * A cell of a row type is blank or not.  Each row type has to lose a cell of each combination that is rare in the
- * table: a hitting set.  The integer program of these (GLPK) is solved, and what it leaves is looked at: a
- * combination that k rows had may be shown by fewer now.  That one comes into the program, with what it asks: k
- * rows show it, or none does.  So on until nothing is rare: each program asks less than the whole, so that a
- * solution of it that keeps the promise is the least of all.
+ * A cell of a row type is blank or not.  Each row type has to lose a cell of each of its combinations that are rare
+ * in the table: a hitting set, which GLPK solves as an integer program.  In its solution other combinations may have
+ * become rare, since rows that had them show them no longer.  For each of these the program gets new lines: k rows
+ * show it, or none does.  Then it is solved again, until nothing is rare.  Each program asks less than the whole
+ * problem, so a solution that keeps the promise is the least of all.
  *
  * 	min  sum of weight * rows * blank(i, c)
  * 	     blank(i, c) over the columns of a rare combination of i                  >= 1

@@ -1,9 +1,9 @@
 /*
- * known_improve.c: greedy again and again, with weights bent at random; the least stands.  greedy itself does so a few
- * times where that is short.
+ * known_improve.c: runs greedy many times, with weights bent at random, and keeps the cheapest release.  Greedy
+ * itself does so a few times where a run is short.
  *
- * The bound: combinations of a row type that are rare in the table and share no column each cost it a cell.
- * Such of few columns are taken first.
+ * The bound: rare combinations of a row type that share no column cost it a cell each.  Combinations of few columns
+ * are taken first.
  */
 #include <math.h>
 #include <string.h>

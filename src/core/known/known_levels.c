@@ -1,13 +1,14 @@
 /*
- * known_levels.c: cells that are blanked for an attacker who knows few columns, shown coarser where that is enough.
+ * known_levels.c: shows cells coarser, instead of blank, where that is enough against somebody who knows few
+ * columns.
  *
- * The values come first: cells are blanked until no combination is rare.  Then all blank cells show their next
- * level, beside what is shown already, and those are blanked of which a combination is rare; and so on up the hierarchies.
- * A combination that is rare then has a cell that was added: nothing that was shown has to go.  A cell of one level and a cell of
- * another are two values, whichever is within which: k rows show whatever somebody looks up.
+ * The method first blanks values until no combination is rare.  Then every blank cell shows its next level, beside
+ * what is shown already.  Where a combination is rare now, it contains such a cell; that cell is blanked again, so
+ * nothing shown before has to go.  This goes on level by level up the hierarchies.  A cell of one level and a cell
+ * of another count as two values, even if one lies within the other: k rows show whatever somebody looks up.
  *
- * Patterns may not allow that.  Then each row type takes the cheapest allowed pattern that shows no more.  This makes
- * other combinations rare, whose cells are blanked, until nothing changes.
+ * Patterns may forbid the outcome.  Then each row type takes the cheapest allowed pattern that shows no more.  This
+ * makes other combinations rare, whose cells are blanked, until nothing changes.
  */
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,10 @@
 /*
- * shown_cells.c: which cells are blank.  A value that many row types have has a bit for each row type that shows
- * it, so that a combination of such values is counted by words.  The release shows what is not blank: each row type
- * has its class, and kanon_release_finish makes one of those that show the same.
+ * shown_cells.c: which cells are blank, and how many rows show a combination; the release of the cells that are
+ * left.
+ *
+ * A value that many row types have gets a bit for each row type that shows it.  So a combination of such values is
+ * counted 64 row types at a time.  In the release each row type has a class of its own; kanon_release_finish joins
+ * the classes that show the same.
  */
 #include <string.h>
 

@@ -1,10 +1,9 @@
 /*
- * partition.c: a problem solved by parts: the rows of each value of a column, which are
- * solved alone where there are k of them, then together what was left over.
+ * partition.c: solves a problem by parts.  The rows of each value of a column are solved alone if there are k of
+ * them. The rows that are left over are solved together.
  *
- * A part takes a fraction of the time and memory that the whole takes.  The price is
- * that no class but the rest has rows of two values: little where the column is one
- * that would seldom be suppressed.
+ * A part takes a fraction of the time and memory that the whole takes.  The price: no class has rows of two values,
+ * except classes of the rows left over.  That costs little if the column is seldom suppressed.
  */
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * patterned.c: mended releases whose classes show what a pattern of the mask says: the
- * cheapest that suppresses every column in which their rows differ.
+ * patterned.c: gives mended classes their pattern: the cheapest of the mask that suppresses each column in which
+ * rows of the class differ.
  */
 #include <math.h>
 #include <string.h>

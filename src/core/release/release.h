@@ -1,5 +1,5 @@
 /*
- * release.h: making, filling, mending and keeping releases
+ * release.h: what methods share to make a release, fill it, mend it and stay near the one before
  */
 #ifndef KANON_RELEASE_H
 #define KANON_RELEASE_H

@@ -1,14 +1,13 @@
 /*
- * repair.c: clusters that break a rule are mended, one after the other.
+ * repair.c: mends clusters that break a rule, one after the other.
  *
- * The smallest first, each is merged with the cluster with which it loses least and keeps
- * the rules, or goes to the rest where that costs less.  Merging is what rules are made
- * for: of two classes that keep them the union does, too (rules.c has the exception), and
- * most unions of two that do not.  The rest, if it may not be published as it is, gets the
+ * The smallest comes first.  It is merged with the cluster with which it loses least and keeps the rules, or joins
+ * the rest if that costs less.  Merging suits rules: the union of two classes that keep a rule keeps it (rules.c has
+ * the exception), and so do most unions of two that do not.  If the rest may not be published as it is, it gets the
  * rows of those clusters that lose least by it.
  *
- * Clusters stand in the order of their cells; a broken one looks at its neighbours in that
- * order, all of them unless they are very many.
+ * Clusters stand in the order of their cells.  A broken cluster is compared with its neighbours in that order: with
+ * all others, unless they are very many.
  */
 #include <math.h>
 #include <stdio.h>

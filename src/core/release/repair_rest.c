@@ -1,10 +1,11 @@
 /*
  * repair_rest.c: rows that are in no cluster, and may not be published as they are.
  *
- * The cheapest of three ways is taken: each of their row types, if these are few, goes to the
- * cluster where that loses least; or some rows of a cluster, or all of them, join the rest, which
- * may be published then.  Where neither leads anywhere, clusters join the rest, one after the
- * other.
+ * Three ways are tried, and the cheapest is taken:
+ * - each of their row types, if these are few, goes to the cluster that loses least by it;
+ * - some rows of a cluster join the rest, which may be published then;
+ * - all rows of a cluster join it.
+ * If none of them works, clusters join the rest one after the other.
  */
 #include <math.h>
 #include <string.h>

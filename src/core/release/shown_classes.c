@@ -1,6 +1,7 @@
 /*
- * shown_classes.c: classes by their cells: which of them takes a row type; and which class the rows of each class
- * before are in, where row types are not divided but for rows that were suppressed.
+ * shown_classes.c: finds classes by their cells.  It answers two questions: which class takes a row type, and in
+ * which class of the next release are the rows of a class before?  (The latter if row types are divided only where
+ * rows were suppressed.)
  */
 #include "release/release.h"
 #include "util/sort.h"
