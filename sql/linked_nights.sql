@@ -92,7 +92,6 @@ SELECT kanon_alter_publication('market_public', quasi_identifiers => '{birth}');
 SELECT kanon_alter_publication('market_public', set_options => '{"known_rows": 7}');
 SELECT kanon_alter_publication('market_public', set_options => '{"pseudonym": "never"}');
 SELECT kanon_alter_publication('market_public', set_options => '{"tables": 7}');
-SELECT kanon_alter_publication('market_public', protect_successive => true);
 SELECT kanon_alter_publication('market_public', set_options => '{"known_rows": 2, "protect_successive": true}');
 SELECT kanon_alter_publication('market_public', drop_options => '{tables}');
 SELECT kanon_alter_publication('market_public', set_options => '{"tables": {"market.customers": {"quasi_identifiers": ["birth"]}}}');

@@ -23,6 +23,7 @@ typedef struct LinkedFound
 	int64 broken;       /* rows in combinations whose values break a rule */
 	int64 alone;        /* persons whose numbers of rows nobody else of the class has */
 	int64 dangling;     /* rows that belong to nobody */
+	List *failed; /* Datum *: keys of persons whom fewer than k are like, where histories are protected */
 } LinkedFound;
 
 typedef enum LinkedRole
@@ -119,9 +120,10 @@ typedef struct Linked
 	SeriesRequest series;    /* of the subject's table; bounds, definition and digest are of all tables */
 	List *read;              /* relations that decide about the release */
 	bytea *digest;
-	LinkedFound found; /* in the written tables */
-	double found_ms;   /* how long that took */
-	int64 run;         /* in the record */
+	LinkedFound found;                 /* in the written tables */
+	double found_ms;                   /* how long that took */
+	int64 run;                         /* in the record */
+	struct LinkedHistories *histories; /* whose persons are protected over all releases; or NULL */
 
 	/* trials */
 	bool tries_all; /* tables that are not linked, too */
@@ -168,6 +170,18 @@ extern void linked_solve(Linked *linked);
 extern void linked_measure(Linked *linked);  /* loss and published rows of each table */
 extern void linked_forget(Linked *linked);   /* persons and what was solved for them */
 extern KanonStatus linked_release(Run *run); /* of a table, once all are solved */
+
+/* The class of the person who has the key; NULL: the person is not published. */
+struct Pseudonyms;
+extern uint32 *linked_class_of(const Linked *linked, struct Pseudonyms *pseudonyms, Datum key);
+
+/*
+ * linked_histories.c: the release is made of private copies; once the subject's table is there, those who come into one
+ * class and share a history are one; and what the next release goes on from.
+ */
+extern void linked_hold(Linked *linked);
+extern void linked_group_persons(Linked *linked);
+extern void linked_keep_histories(Linked *linked);
 
 /*
  * linked_trials.c: how many persons the classes of the subject's table have, where the caller does not say.

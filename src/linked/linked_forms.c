@@ -267,6 +267,20 @@ begin_forms(Recount *recount)
 		memset(recount->slots, 0, sizeof(uint32) * recount->nslots);
 }
 
+/* A person whom too few are like: who protects persons asks whom. */
+static void
+note_failed(Recount *recount, uint32 person)
+{
+	Datum *key;
+	bool isnull;
+
+	if (recount->linked->histories == NULL)
+		return;
+	key = palloc(sizeof(Datum));
+	*key = dictionary_value(recount->tables[0].keys, person, &isnull);
+	recount->found.failed = lappend(recount->found.failed, key);
+}
+
 /* How many persons have each of them. */
 static void
 look_at_forms(Recount *recount)
@@ -285,6 +299,8 @@ look_at_forms(Recount *recount)
 		}
 		found->combinations++;
 		found->below += persons < recount->linked->k;
+		if (persons < recount->linked->k)
+			note_failed(recount, recount->forms[i].last);
 		if (found->smallest == 0 || persons < found->smallest)
 			found->smallest = persons;
 	}
@@ -335,6 +351,8 @@ linked_count_class(Recount *recount, uint32 first, uint32 next)
 	for (uint32 p = first; p < next; p++)
 		put_person(recount, p);
 	look_at_forms(recount);
+	if (size < recount->linked->k)
+		note_failed(recount, first);
 	begin_forms(recount);
 	for (uint32 p = first; p < next; p++)
 		put_counts(recount, p);

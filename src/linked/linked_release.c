@@ -120,6 +120,8 @@ publish_tables(Linked *linked)
 	linked_choose_size(linked);
 	tables[0].run = run_request(&tables[0].request);
 	linked_persons(linked);
+	if (linked->histories != NULL)
+		linked_group_persons(linked);
 	linked_solve(linked);
 	for (int i = 1; i < linked->n; i++)
 		run_finish(tables[i].run);
@@ -136,7 +138,11 @@ linked_publish(Linked *linked)
 		return false;
 	for (int i = 0; i < linked->n; i++)
 		linked->tables[i].request.linked.snapshot = linked->snapshot;
+	if (linked->histories != NULL)
+		linked_hold(linked);
 	publish_tables(linked);
+	if (linked->histories != NULL)
+		linked_keep_histories(linked);
 	linked_tells(linked);
 	verify(linked);
 	linked_place(linked);

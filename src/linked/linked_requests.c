@@ -9,7 +9,7 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "host/excerpt.h"
-#include "linked/linked.h"
+#include "linked/linked_histories.h"
 #include "rows/source.h"
 
 #include "catalog/pg_type.h"
@@ -274,6 +274,25 @@ set_lasting_costs(const Linked *linked, LinkedTable *table)
 										   JsonbPGetDatum(jsonb_of("{\"level_cost\": \"height\"}"))));
 }
 
+/* Values and other tables would have histories of their own. */
+static void
+refuse_unprotected(const LinkedTable *table)
+{
+	if (table->role == LINKED_ALONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" is not linked, and protect_successive looks after rows of persons",
+						excerpt(table->name)),
+				 errhint("Publish it by a publication of its own.")));
+	if (has_key(table->options, "privacy"))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("table \"%s\" has rules about its values, which protect_successive does not look after",
+					excerpt(table->name)),
+			 errhint("Leave \"privacy\" or protect_successive out.")));
+}
+
 static void
 fill_request(Linked *linked, LinkedTable *table)
 {
@@ -307,7 +326,11 @@ fill_request(Linked *linked, LinkedTable *table)
 	if (table->role == LINKED_ROWS)
 		request->linked.told_apart = add_name(name_list((const char *const[]){table->parent_column}, 1),
 											  table->is_parent ? table->key : table->parent_column);
+	if (table->role == LINKED_ROWS && linked->histories != NULL)
+		request->linked.told_apart = add_name(add_name(request->linked.told_apart, HELD_ROW), HELD_LEVELS);
 	table->of = linked;
+	if (linked->histories != NULL)
+		refuse_unprotected(table);
 	if (request->linked.rules != NULL && linked->m == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

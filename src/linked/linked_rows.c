@@ -9,7 +9,7 @@
 #include "core/util/number.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "linked/linked.h"
+#include "linked/linked_histories.h"
 #include "masks/mask_apply.h"
 #include "rows/dictionary.h"
 
@@ -143,6 +143,25 @@ linked_forget(Linked *linked)
 
 /* ---- whose rows they are ---- */
 
+static Person *
+find_person(const Linked *linked, Pseudonyms *pseudonyms, Datum key)
+{
+	uint8 pseudonym[UUID_LEN];
+
+	pseudonym_of(pseudonyms, key, pseudonym);
+	if (linked_number(&linked->tables[0]))
+		put_number(pseudonym, pseudonym_number(pseudonym));
+	return hash_search(linked->persons, pseudonym, HASH_FIND, NULL);
+}
+
+uint32 *
+linked_class_of(const Linked *linked, Pseudonyms *pseudonyms, Datum key)
+{
+	Person *person = find_person(linked, pseudonyms, key);
+
+	return person != NULL ? &person->class_ : NULL;
+}
+
 /* The person of each value of the column that refers to the subject. */
 static uint32 *
 persons_of_codes(Linked *linked, const LinkedTable *table)
@@ -160,16 +179,8 @@ persons_of_codes(Linked *linked, const LinkedTable *table)
 		MemoryContext old = MemoryContextSwitchTo(row);
 		bool isnull;
 		Datum value = dictionary_value(column->dictionary, code, &isnull);
-		uint8 pseudonym[UUID_LEN];
-		Person *found = NULL;
+		Person *found = isnull ? NULL : find_person(linked, pseudonyms, value);
 
-		if (!isnull)
-		{
-			pseudonym_of(pseudonyms, value, pseudonym);
-			if (linked_number(&linked->tables[0]))
-				put_number(pseudonym, pseudonym_number(pseudonym));
-			found = hash_search(linked->persons, pseudonym, HASH_FIND, NULL);
-		}
 		/* numbers are given in the order of keys: nothing depends on the order of the target's rows */
 		if (found != NULL && found->number == NOBODY)
 		{
@@ -474,6 +485,8 @@ linked_solve(Linked *linked)
 	if (linked->m == 0)
 		number_others(linked);
 	problem.npersons = linked->npersons;
+	if (linked->histories != NULL)
+		linked_hold_rows(linked, tables);
 	if (problem.ntables > 0)
 		status = kanon_solve_linked(&problem, &report);
 	if (status == KANON_TOO_LARGE)
@@ -483,6 +496,8 @@ linked_solve(Linked *linked)
 				 report.detail[0] ? errdetail("%s", report.detail) : 0,
 				 errhint("Lower known_rows or class_size, or bound the rows of a person by max_rows.")));
 	border_check(border, status, report.detail);
+	if (linked->histories != NULL)
+		linked_show_held(linked);
 }
 
 /* ---- what is lost ---- */

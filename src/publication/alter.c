@@ -278,22 +278,30 @@ refuse_of_one_table(FunctionCallInfo fcinfo)
 	{
 		int argument;
 		const char *name;
-	} refused[] = {{ALTER_QIS, "quasi_identifiers"},
-				   {ALTER_MODEL, "model"},
-				   {ALTER_PROTECT, "protect_successive"},
-				   {ALTER_KEY, "key"}};
+	} refused[] = {{ALTER_QIS, "quasi_identifiers"}, {ALTER_MODEL, "model"}, {ALTER_KEY, "key"}};
 
 	for (int i = 0; i < lengthof(refused); i++)
 		if (!PG_ARGISNULL(refused[i].argument))
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a publication of several tables has no %s", refused[i].name),
-				 refused[i].argument != ALTER_PROTECT
-					 ? errhint("Say what becomes of each table by set_options => '{\"tables\": {...}}'.")
-					 : errhint(
-						   "Rows of others change with each row that comes or leaves: let no reader keep two "
-						   "releases, or publish the persons alone, by their key.")));
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("a publication of several tables has no %s", refused[i].name),
+					 errhint("Say what becomes of each table by set_options => '{\"tables\": {...}}'.")));
+}
+
+/* Rows that are held back are published as last time: what decides about them stays, while their histories last. */
+static void
+refuse_other_histories(const KanonPublication *before, const KanonPublication *after)
+{
+	if (before->protect_successive && after->protect_successive &&
+		(before->k != after->k || after->bounds != before->bounds ||
+		 compareJsonbContainers(&before->options->root, &after->options->root) != 0))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("k and the options of several tables stay while their histories are protected"),
+			 errhint(
+				 "Begin new histories: say protect_successive => false with the change, refresh, and then true "
+				 "again. Readers who keep releases can compare those before.")));
 }
 
 /* As the next refresh would, but for the view, which readers have. */
@@ -374,7 +382,10 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 		set_key(publication, NameStr(*PG_GETARG_NAME(ALTER_KEY)));
 
 	if (publication_is_linked(publication))
+	{
 		linked_alter(publication, before.options);
+		refuse_other_histories(&before, publication);
+	}
 	/* nobody else takes that upon the owner */
 	if (GetUserId() == publication->owner &&
 		!(PG_ARGISNULL(ALTER_OPTIONS) && PG_ARGISNULL(ALTER_SET_OPTIONS)))

@@ -28,7 +28,7 @@ bring_up_to_date(Oid history)
 	static const char *const names[] = {
 		"held_persons pg_catalog.int8", "held_oldest pg_catalog.int8", "smallest_difference pg_catalog.int8",
 		"rows pg_catalog.regclass",     "digest pg_catalog.bytea",     "checked pg_catalog.timestamptz",
-		"others pg_catalog._regclass"};
+		"others pg_catalog._regclass",  "held pg_catalog._regclass"};
 
 	for (int i = 0; i < lengthof(names) && OidIsValid(history); i++)
 		if (get_attnum(history, pnstrdup(names[i], strcspn(names[i], " "))) == InvalidAttrNumber)
@@ -62,11 +62,12 @@ release_add(const KanonPublication *publication, const Release *release)
 	parameter_relation(&p, release->rows);
 	parameter(&p, BYTEAOID, PointerGetDatum(release->digest), release->digest == NULL);
 	parameter_relations(&p, release->others);
+	parameter_relations(&p, release->held);
 	bring_up_to_date(publication->history);
 	row_write(
 		"INSERT INTO %s (release, started, finished, status, row_count, k, cost, held_persons, held_oldest,"
-		" smallest_difference, error, message, detail, hint, relation, persons, types, rows, digest, others)"
-		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
+		" smallest_difference, error, message, detail, hint, relation, persons, types, rows, digest, others, held)"
+		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)",
 		publication->history, &p, SPI_OK_INSERT);
 }
 
@@ -83,9 +84,10 @@ release_update(const KanonPublication *publication, const Release *release)
 	parameter_relation(&p, release->rows);
 	parameter(&p, TIMESTAMPTZOID, TimestampTzGetDatum(release->checked), release->checked == 0);
 	parameter_relations(&p, release->others);
+	parameter_relations(&p, release->held);
 	bring_up_to_date(publication->history);
 	row_write(
-		"UPDATE %s SET status = $2, relation = $3, persons = $4, types = $5, rows = $6, checked = $7, others = $8 WHERE release = $1",
+		"UPDATE %s SET status = $2, relation = $3, persons = $4, types = $5, rows = $6, checked = $7, others = $8, held = $9 WHERE release = $1",
 		publication->history, &p, SPI_OK_UPDATE);
 }
 
@@ -107,6 +109,18 @@ get_own_table(const KanonPublication *publication, const Row *row, const char *n
 	return publication_owns(publication, relid, RELKIND_RELATION) ? relid : InvalidOid;
 }
 
+static List *
+get_own_tables(const KanonPublication *publication, const Row *row, const char *name)
+{
+	List *relids = row_relations(row, name);
+	ListCell *lc;
+
+	foreach (lc, relids)
+		if (!publication_owns(publication, lfirst_oid(lc), RELKIND_RELATION))
+			lfirst_oid(lc) = InvalidOid;
+	return relids;
+}
+
 typedef struct Visit
 {
 	const KanonPublication *publication;
@@ -120,7 +134,6 @@ read_release(const Row *row, void *arg)
 	Visit *visit = arg;
 	Release release = {.status = RELEASE_FAILED};
 	char *status = row_text(row, "status");
-	ListCell *lc;
 	bool isnull;
 	Datum value = row_value(row, "cost", FLOAT8OID, &isnull);
 
@@ -144,12 +157,11 @@ read_release(const Row *row, void *arg)
 	release.persons = get_own_table(visit->publication, row, "persons");
 	release.types = get_own_table(visit->publication, row, "types");
 	release.rows = get_own_table(visit->publication, row, "rows");
-	release.others = row_relations(row, "others");
-	foreach (lc, release.others)
-		if (!publication_owns(visit->publication, lfirst_oid(lc), RELKIND_RELATION))
-			lfirst_oid(lc) = InvalidOid;
+	release.others = get_own_tables(visit->publication, row, "others");
+	release.held = get_own_tables(visit->publication, row, "held");
 	(void) row_value(row, "rows", REGCLASSOID, &isnull);
-	release.histories_lost = !isnull && !OidIsValid(release.rows);
+	release.histories_lost =
+		(!isnull && !OidIsValid(release.rows)) || list_member_oid(release.held, InvalidOid);
 	for (int i = 0; status != NULL && i < lengthof(status_names); i++)
 		if (strcmp(status, status_names[i]) == 0)
 			release.status = (ReleaseStatus) i;
@@ -184,6 +196,7 @@ release_copy(const Release *release)
 	copy->detail = release->detail != NULL ? pstrdup(release->detail) : NULL;
 	copy->hint = release->hint != NULL ? pstrdup(release->hint) : NULL;
 	copy->others = list_copy(release->others);
+	copy->held = list_copy(release->held);
 	copy->digest = release->digest != NULL ? DatumGetByteaPCopy(PointerGetDatum(release->digest)) : NULL;
 	return copy;
 }

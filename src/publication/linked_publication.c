@@ -44,6 +44,7 @@ enum
 	ARG_KNOWN_ROWS,
 	ARG_KEEP_RELEASES,
 	ARG_STABLE,
+	ARG_PROTECT,
 	ARG_PSEUDONYM,
 	ARG_PRIVATE_SCHEMA
 };
@@ -290,7 +291,7 @@ fill_series(const KanonPublication *publication, const Release *release, const R
 	SeriesRequest *series = &linked->series;
 	char *bare;
 
-	series->stable = publication->stable;
+	series->stable = publication->stable || publication->protect_successive;
 	series->definition = definition_text(publication);
 	series->bounds = publication->bounds;
 	series->like = before != NULL ? before->relation : InvalidOid;
@@ -303,7 +304,7 @@ fill_series(const KanonPublication *publication, const Release *release, const R
 	if (may_keep && before != NULL && OidIsValid(before->relation) && publication->bounds != NULL &&
 		view_shows(publication->published, before->relation) && all_stand(before->others, linked->n - 1) &&
 		list_length(publication->views) == linked->n - 1 && linked_views_show(publication, before) &&
-		(!series->stable || OidIsValid(before->types)))
+		(!series->stable || OidIsValid(before->types)) && before->held_persons == 0)
 		series->seen = before->digest;
 }
 
@@ -436,19 +437,29 @@ close_release(const Release *release)
 		keep_private(lfirst_oid(lc));
 }
 
-void
-linked_release_make(KanonPublication *publication, Release *release, List *releases, bool may_keep)
+typedef struct Making
 {
-	const Release *before = release_current(releases);
-	Linked *linked;
-	LinkedTable **tables;
+	KanonPublication *publication;
+	Release *release;
+	const Release *before;
+	bool may_keep;
+	struct LinkedHistories *histories; /* NULL: nobody is protected */
+} Making;
 
-	if (before != NULL)
-		release_trust(before);
-	linked = begin_release(publication);
-	tables = in_order(publication, linked);
+static void
+make(void *arg)
+{
+	const Making *making = arg;
+	KanonPublication *publication = making->publication;
+	Release *release = making->release;
+	Linked *linked = begin_release(publication);
+	LinkedTable **tables = in_order(publication, linked);
+
 	name_tables(publication, release, linked);
-	fill_series(publication, release, before, may_keep, linked);
+	fill_series(publication, release, making->before, making->may_keep, linked);
+	linked->histories = making->histories;
+	if (linked->histories != NULL)
+		linked_protection_fill(publication, release, making->before, linked, tables);
 	if (!linked_publish(linked))
 	{
 		release->status = RELEASE_UNCHANGED;
@@ -456,13 +467,34 @@ linked_release_make(KanonPublication *publication, Release *release, List *relea
 		return;
 	}
 	take_release(publication, release, linked, tables);
+	if (linked->histories != NULL)
+		linked_protection_take(publication, release, linked, tables);
 	close_release(release);
 	progress_say("checking", 0, -1);
 	release->row_count = release_rows(publication, release->relation, &release->k);
 	/* over all tables k was counted when they were written */
 	release->k = publication->k;
-	check_limits(tables, linked, release, before);
+	check_limits(tables, linked, release, making->before);
 	linked_end(linked);
+}
+
+void
+linked_release_make(KanonPublication *publication, Release *release, List *releases, bool may_keep)
+{
+	Making making = {.publication = publication,
+					 .release = release,
+					 .before = release_current(releases),
+					 .may_keep = may_keep};
+
+	if (making.before != NULL)
+		release_trust(making.before);
+	if (!publication->protect_successive)
+	{
+		make(&making);
+		return;
+	}
+	refuse_lost_histories(making.before);
+	linked_protection_try(publication, release, make, &making, &making.histories);
 }
 
 /* ---- words ---- */
@@ -560,7 +592,7 @@ check_names(KanonPublication *publication, const Linked *linked, const char *sch
 
 /*
  * kanon_create_linked_publication(name text, subject regclass, tables jsonb, k bigint, known_rows text,
- * keep_releases int, stable boolean, pseudonym text, private_schema name)
+ * keep_releases int, stable boolean, protect_successive boolean, pseudonym text, private_schema name)
  */
 Datum
 kanon_create_linked_publication(PG_FUNCTION_ARGS)
@@ -584,6 +616,7 @@ kanon_create_linked_publication(PG_FUNCTION_ARGS)
 	publication->k = class_size_arg(fcinfo, ARG_K);
 	publication->keep_releases = keep_releases_arg(fcinfo, ARG_KEEP_RELEASES);
 	publication->stable = bool_arg(fcinfo, ARG_STABLE, "stable");
+	publication->protect_successive = bool_arg(fcinfo, ARG_PROTECT, "protect_successive");
 	linked->m = linked_known_rows(known_rows);
 	linked->k = publication->k;
 	group_check_pseudonym(pseudonym);

@@ -218,16 +218,18 @@ definition_tell(const KanonPublication *publication)
 	static const char *const keep_one = "Let no reader keep more than one release.";
 	bool stays = publication_is_linked(publication) || model_find(publication->model)->near != NULL;
 
-	if (!publication->stable)
+	if (!publication->stable && !(publication_is_linked(publication) && publication->protect_successive))
 		ereport(
 			WARNING,
 			(errmsg("unchanged rows of publication %s may be separated", publication->name),
 			 errdetail(
 				 "A reader who keeps two releases and knows a person's class in both has to choose only among the persons who are in both classes."),
 			 stays ? errhint("stable => true keeps unchanged rows together.") : errhint("%s", keep_one)));
-	if (publication_is_linked(publication))
+	if (publication->protect_successive)
+		;
+	else if (publication_is_linked(publication))
 		linked_definition_tell(publication);
-	else if (!publication->protect_successive)
+	else
 		ereport(
 			NOTICE,
 			(errmsg("readers who keep releases of publication %s can tell what changes", publication->name),
@@ -422,6 +424,7 @@ kanon_drop_publication(PG_FUNCTION_ARGS)
 		const Release *release = lfirst(lc);
 
 		drop_relations("TABLE", lcons_oid(release->relation, release->others));
+		drop_relations("TABLE", release->held);
 		drop_relations("TABLE", list_make1_oid(release->persons));
 		drop_relations("TABLE", list_make1_oid(release->types));
 		drop_relations("TABLE", list_make1_oid(release->rows));

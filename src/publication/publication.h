@@ -89,6 +89,7 @@ typedef struct Release
 	Oid persons;
 	Oid types;
 	List *others;        /* of several tables: Oids of the other tables, in the order of the views */
+	List *held;          /* of several tables that are protected: private ones (linked_protection.c) */
 	Oid rows;            /* as published last, with their histories, */
 	bool histories_lost; /* which the history names, and which is not there or somebody else's */
 	bytea *digest;       /* of what it was made from (rows/digest.c), or NULL */
@@ -191,6 +192,18 @@ extern void linked_release_make(KanonPublication *publication, Release *release,
 
 /* The word of its options about keys; NULL: there is none. */
 extern char *linked_pseudonym(Jsonb *options);
+
+/* linked_protection.c: the private tables of a release that is protected; `make` is called until nobody stands alone. */
+struct Linked;
+struct LinkedTable;
+struct LinkedHistories;
+extern void linked_protection_fill(const KanonPublication *publication, const Release *release,
+								   const Release *before, struct Linked *linked,
+								   struct LinkedTable *const *tables);
+extern void linked_protection_take(KanonPublication *publication, Release *release,
+								   const struct Linked *linked, struct LinkedTable *const *tables);
+extern void linked_protection_try(KanonPublication *publication, Release *release, void (*make)(void *arg),
+								  void *arg, struct LinkedHistories **histories);
 
 /* linked_views.c: keys that join publications of one owner */
 #define PSEUDONYM_HINT                                                                                      \
@@ -366,6 +379,9 @@ extern char *release_table_name(const KanonPublication *publication, const Relea
 
 /* All of a definition that shapes releases, as text. */
 extern char *definition_text(const KanonPublication *publication);
+
+/* Raises where those of the release before are gone, which a protected one goes on from. */
+extern void refuse_lost_histories(const Release *before);
 
 /* Tables of a release are the owner's, but were made by another role where they were given away since: raises. */
 extern void release_trust(const Release *release);

@@ -51,7 +51,7 @@ static void
 drop_tables(void *arg)
 {
 	const Drop *drop = arg;
-	List *tables = list_make1_oid(drop->release->rows), *own = NIL;
+	List *tables = lcons_oid(drop->release->rows, list_copy(drop->release->held)), *own = NIL;
 	ListCell *lc;
 
 	if (!drop->rows_alone)
@@ -86,10 +86,12 @@ drop_old(const KanonPublication *publication, List *releases)
 
 		/* of histories the last table has all */
 		drop.rows_alone = ++kept <= Max(publication->keep_releases, 1);
-		if ((drop.rows_alone && (kept == 1 || !OidIsValid(drop.release->rows))) ||
+		if ((drop.rows_alone &&
+			 (kept == 1 || (!OidIsValid(drop.release->rows) && drop.release->held == NIL))) ||
 			attempt(drop_tables, &drop) != NULL)
 			continue;
 		drop.release->rows = InvalidOid;
+		drop.release->held = NIL;
 		if (drop.rows_alone)
 		{
 			release_update(publication, drop.release);
@@ -176,13 +178,13 @@ release_trust(const Release *release)
 	for (int i = 0; i < lengthof(tables); i++)
 		if (OidIsValid(tables[i]))
 			relation_trust(tables[i]);
-	foreach (lc, release->others)
+	foreach (lc, list_concat_copy(release->others, release->held))
 		if (OidIsValid(lfirst_oid(lc)))
 			relation_trust(lfirst_oid(lc));
 }
 
 /* Without them the next release would begin others, and nobody would know that those before are forgotten. */
-static void
+void
 refuse_lost_histories(const Release *before)
 {
 	if (before == NULL || !before->histories_lost)
@@ -455,7 +457,7 @@ close_tables(const KanonPublication *publication, List *releases)
 
 		keep_private(release->persons);
 		keep_private(release->types);
-		foreach (other, release->others)
+		foreach (other, list_concat_copy(release->others, release->held))
 			keep_private(lfirst_oid(other));
 		if (OidIsValid(release->relation) && citus_kind(release->relation) == TABLE_LOCAL)
 			keep_private(release->relation);

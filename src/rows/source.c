@@ -415,6 +415,13 @@ column_list(const SourceColumn *columns, int n)
 	return list.data;
 }
 
+void
+source_read_instead(Source *source, Oid relid)
+{
+	source->relid = relid;
+	source->name = relation_name(relid);
+}
+
 char *
 text_expression(const char *value, Oid type)
 {

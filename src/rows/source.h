@@ -70,6 +70,9 @@ extern Source *source_open_bare(Oid relid);
 /* Those of an argument `columns`, as if they were to be kept. */
 extern Source *source_open_kept(Oid relid, ArrayType *columns);
 
+/* Rows are read from another relation that has the same columns, a private copy. */
+extern void source_read_instead(Source *source, Oid relid);
+
 /* All columns, as if they were to be kept. */
 extern Source *source_open_all(Oid relid);
 

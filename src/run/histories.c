@@ -248,6 +248,19 @@ copy_source(Run *run, const SourceColumn *columns, int n)
 	return name;
 }
 
+void
+histories_raise_columns(void)
+{
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+		 errmsg("the rows that were published last have other columns than the publication now"),
+		 errdetail(
+			 "Persons who are held back are published as last time, so with protect_successive the columns must stay."),
+		 errhint("Create the publication anew; or begin new histories: kanon_alter_publication with "
+				 "protect_successive => false, a refresh, and true again.")));
+}
+
 /* Raises where the rows of before have other columns: nobody's could be published again. */
 static void
 check_before(const Run *run, const SourceColumn *columns, int n)
@@ -269,14 +282,7 @@ check_before(const Run *run, const SourceColumn *columns, int n)
 	}
 	table_close(rel, NoLock);
 	if (!same || there != n + 9)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the rows that were published last have other columns than the publication now"),
-			 errdetail(
-				 "Persons who are held back are published as last time, so with protect_successive the columns must stay."),
-			 errhint("Create the publication anew; or begin new histories: kanon_alter_publication with "
-					 "protect_successive => false, a refresh, and true again.")));
+		histories_raise_columns();
 }
 
 /* Persons by number, and the rows that are as they were published last. */

@@ -175,7 +175,8 @@ typedef struct LinkedRequest
 	struct SnapshotData *snapshot; /* under which all of them are read; or NULL */
 	Border *border;                /* whose memory all of them share; or NULL */
 	Privacy *rules;                /* of the values of known rows; or NULL */
-	bool placed_later;             /* whoever asks calls run_place when all of them are written */
+	Oid held; /* read instead of the source, once that was looked at: a private copy; or InvalidOid */
+	bool placed_later;     /* whoever asks calls run_place when all of them are written */
 	ArrayType *told_apart; /* columns by which row types differ beside the quasi-identifiers; or NULL */
 	const char *promise;   /* in words, for the target's comment; NULL: k in the quasi-identifiers */
 	Jsonb *recorded;       /* what the record says of the release of several tables; or NULL */

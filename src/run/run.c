@@ -405,6 +405,8 @@ begin(Request *request, bool whole)
 	identifiers_check(run);
 	source_snapshot(run->source);
 	run->record.source = run->source->name;
+	if (OidIsValid(request->linked.held))
+		source_read_instead(run->source, request->linked.held);
 	steps->beside(run);
 	/* younger than these locks, too: a load may have emptied one of them first */
 	PopActiveSnapshot();
@@ -568,6 +570,8 @@ run_place(Run *run)
 {
 	const Request *request = run->request;
 
+	if (OidIsValid(request->linked.held))
+		source_read_instead(run->source, request->source);
 	target_install(run->target, run->columns);
 	run->record.verify_ms += lap_ms(&run->clock);
 	run->record.target_oid = run->target->relid;

@@ -208,6 +208,9 @@ extern SourceColumn *history_columns(const Source *source, int *n);
 /* The rows as they were published, or what has none. */
 extern const char *history_before(const Histories *histories);
 
+/* Rows that were published last have other columns than the publication now, so that they cannot be published again. */
+pg_noreturn extern void histories_raise_columns(void);
+
 /* The columns that rules look at, of `of`: ", x.a, x.b". */
 extern char *history_ruled(const Source *source, const char *of);
 extern bool history_has_rules(const Run *run);

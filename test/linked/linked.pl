@@ -15,6 +15,10 @@
 # - unchanged persons lose no company but persons who left or changed;
 # - a class in which no person and no row came, left or changed shows what it showed: costs of
 #   publications do not depend on other rows. (Which of two rows of a person that are alike is left out is drawn anew.)
+# Every second series is protected instead (protect_successive), with more changes. Its attacker follows all persons and rows
+# through all releases, by their tags, and knows of a person at most m rows of each table in all of them together, as they were
+# shown in each: of every such set at least k persons have rows that were shown in the same way in the same releases.
+# (A row that changes, or whose parent does, is another row.)
 # Shares no code with the extension. Of a case that fails the SQL is left in build/linked/.
 
 use strict;
@@ -27,7 +31,7 @@ use Time::HiRes qw(time);
 use Db;
 use Random;
 
-my ($cases, $seed, $seconds, $nights) = (100, 1, undef, 0);
+my ($cases, $seed, $seconds, $nights, $protected, %ever) = (100, 1, undef, 0, 0);
 GetOptions('cases=i' => \$cases, 'seed=i' => \$seed, 'seconds=i' => \$seconds, 'nights=i' => \$nights)
   or die "usage: $0 [--cases N] [--seed S] [--nights N] [--seconds T]\n";
 my $json = JSON::PP->new->canonical;
@@ -112,7 +116,7 @@ sub options
 		($class_size, $one{class_size}) = (0, 'auto') if $t == 0 && chance(0.15);
 		$one{max_rows} = 1 + below(3) if $t > 0 && chance(0.2);
 		$tables[$t]{max_rows} = $one{max_rows};
-		if ($t > 0 && $m ne 'all' && chance(0.4))
+		if ($t > 0 && $m ne 'all' && !$protected && chance(0.4))
 		{
 			$tables[$t]{rule} = { column => 'val', %{ pick(@rules) } };
 			$one{privacy} = [ $tables[$t]{rule} ];
@@ -335,17 +339,18 @@ sub truth
 	my %source;
 	for my $t (0 .. $#tables)
 	{
-		$source{ $_->{tag} } = $_ for @{ $tables[$t]{rows} };
+		$source{ $_->{tag} } = [$_] for @{ $tables[$t]{rows} };
 	}
+	%source = %ever if $protected;
 	my %key;
 	for my $t (0 .. $#tables)
 	{
 		my (%seen, %rows);
 		for my $row (@{ $tables[$t]{written} })
 		{
-			my $true = $source{ $row->{tag} };
+			my ($true) = grep { row_covers($tables[$t], $row, $_) } @{ $source{ $row->{tag} } };
 			return "row $row->{tag} is twice there" if $seen{ $row->{tag} }++;
-			return "row $row->{tag} shows what is not true" if !row_covers($tables[$t], $row, $true);
+			return "row $row->{tag} shows what is not true" if !defined $true;
 			$key{ $row->{id} } = $true->{id} . $tables[$t]{name};
 			next if $t == 0;
 			my $above = $tables[ $tables[$t]{parent} ];
@@ -408,7 +413,7 @@ sub changed { return join('|', map { $_ // '' } @{ $_[0] }{ 'above', @{ $_[1]{co
 sub mutate
 {
 	my ($next, @tables) = @_;
-	for (1 .. 1 + below(4))
+	for (1 .. 1 + below($protected ? pick(4, 12, 40) : 4))
 	{
 		my $t = below(scalar @tables);
 		my ($table, $rows) = ($tables[$t], $tables[$t]{rows});
@@ -429,7 +434,8 @@ sub mutate
 			my $row = $rows->[ below(scalar @$rows) ];
 			my $column = pick(@{ $table->{columns} });
 			$row->{$column} = value($column, 3);
-			$db->run("UPDATE src.$table->{name} SET $column = " . $db->quote($row->{$column}) . " WHERE id = $row->{id}");
+			$row->{tag} = "$table->{name}$row->{id}." . $$next++ if $protected && $t > 0;
+			$db->run("UPDATE src.$table->{name} SET $column = " . $db->quote($row->{$column}) . ", tag = '$row->{tag}' WHERE id = $row->{id}");
 		}
 		elsif (@$rows > 6)
 		{
@@ -495,11 +501,48 @@ sub compare
 	return;
 }
 
+# How each person and row was shown in each release so far: of every set that somebody may know, as many persons as k.
+sub follow
+{
+	my ($k, $known, $seen, $night, @tables) = @_;
+	my (%tag, @all);
+	for my $t (0 .. $#tables)
+	{
+		for my $row (@{ $tables[$t]{written} })
+		{
+			my $above = $t == 0 ? undef : $tag{"$tables[ $tables[$t]{parent} ]{name}$row->{above}"};
+			my $id = join('|', $t, $row->{tag}, $above // ());
+			$tag{"$tables[$t]{name}$row->{id}"} = $id;
+			$seen->{$id}{above} = $above;
+			$seen->{$id}{shown}[$night] = $json->encode([ map { $row->{$_} } @{ $tables[$t]{columns} } ]);
+		}
+		push @all, { name => $tables[$t]{name}, parent => $tables[$t]{parent}, columns => ['shown'], written => [] };
+	}
+	my %number;
+	for my $id (sort keys %$seen)
+	{
+		my ($t) = split(/\|/, $id);
+		my $shown = join(' ', map { $_ // '-' } @{ $seen->{$id}{shown} }[ 1 .. $night ]);
+		push @{ $all[$t]{written} }, { id => $id, tag => $id, above => $seen->{$id}{above}, shown => 'T' . ($number{$shown} //= keys %number) };
+		$done{'rows that came later'}++ if $t > 0 && !defined $seen->{$id}{shown}[1] && defined $seen->{$id}{shown}[$night] && !defined $seen->{$id}{shown}[ $night - 1 ];
+	}
+	$_->{rows} = $_->{written} for @all;
+	my $problem = $known eq 'all' ? agree($k, @all) : attack($k, $known, @all);
+	return defined $problem ? "followed: $problem" : undef;
+}
+
+sub remember
+{
+	for my $table (@_) { push @{ $ever{ $_->{tag} } }, {%$_} for @{ $table->{rows} }; }
+}
+
 sub one_series
 {
 	my @tables = schema();
 	my ($k, $known, $next) = (2 + below(2), pick('1', '1', '2', 'all'), 1000);
-	my ($before, $problem);
+	my ($before, $problem, %seen);
+	$protected = chance(0.5);
+	%ever = ();
 	fill(@tables);
 	create(@tables);
 	$db->run('DROP SCHEMA IF EXISTS priv CASCADE; CREATE SCHEMA priv');
@@ -509,22 +552,25 @@ sub one_series
 	$options =~ s/,\}/}/g;
 	$_->{max_rows} = undef for @tables;
 	my ($state) = $db->try("SELECT kanon_create_linked_publication('pub', 'src.s', " . $db->quote($options) . ", $k, '$known', pseudonym => '" .
-		pick('release', 'publication') . "', private_schema => 'priv')");
+		pick('release', 'publication') . "', protect_successive => " . ($protected ? 'true' : 'false') . ", private_schema => 'priv')");
 	return if $state eq '22023' && $class_size > @{ $tables[0]{rows} } || $state eq '23514' && grep { $_->{rule} } @tables;
 	return "$state" if $state ne '00000';
 	for my $night (1 .. $nights)
 	{
+		remember(@tables);
 		$_->{written} = $db->rows("SELECT * FROM pub.$_->{name}") for @tables;
-		my $now = picture(@tables);
+		my $now = $protected ? undef : picture(@tables);
 		my $message = $db->rows("SELECT coalesce(message, '') AS message FROM kanon_releases ORDER BY release DESC LIMIT 1")->[0]{message};
 		$problem = truth(@tables) // ($known eq 'all' ? agree($k, @tables) : attack($k, $known, @tables) // values_told($known, @tables));
-		$problem //= compare($before, $now) if defined $before && $message eq '';
+		$problem //= compare($before, $now) if defined $before && $message eq '' && !$protected;
+		$problem //= follow($k, $known, \%seen, $night, @tables) if $protected;
 		return "night $night: $problem" if defined $problem;
-		$done{"nights$message"}++;
+		$done{ $protected ? 'protected nights' : "nights$message" }++;
 		$before = $now;
 		mutate(\$next, @tables);
 		my ($failed, $lines) = $db->try("SELECT status, error, message FROM kanon_refresh('pub')");
 		return "night $night: $failed" if $failed ne '00000';
+		$done{"nights $lines->[0]{status}"}++ if $protected;
 		next if $lines->[0]{status} ne 'failed';
 		# (too few persons, or values, are left: readers keep the release of the night before)
 		return if $lines->[0]{error} =~ /^(?:22023|23514)$/;

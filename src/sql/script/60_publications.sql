@@ -39,13 +39,14 @@ CREATE FUNCTION @extschema@.kanon_create_linked_publication(
     known_rows     @extschema@.kanon_known_rows DEFAULT '1',
     keep_releases  int     DEFAULT 1,
     stable         boolean DEFAULT true,
+    protect_successive boolean DEFAULT false,
     pseudonym      text    DEFAULT 'release',
     private_schema name    DEFAULT NULL)
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_create_linked_publication';
 
-COMMENT ON FUNCTION @extschema@.kanon_create_linked_publication(text, regclass, jsonb, bigint, @extschema@.kanon_known_rows, int, boolean, text, name)
+COMMENT ON FUNCTION @extschema@.kanon_create_linked_publication(text, regclass, jsonb, bigint, @extschema@.kanon_known_rows, int, boolean, boolean, text, name)
 IS 'makes views, in a schema, over the first release of several tables that join; kanon_refresh makes the next ones';
 
 CREATE FUNCTION @extschema@.kanon_alter_publication(

@@ -1,0 +1,317 @@
+/*
+ * linked_copies.c: private copies that a release of protected persons is made of.
+ *
+ * The copies have the rows that were published last of persons who stay as they were, and the source's rows of all others
+ * (linked_plan.c).
+ */
+#include "compat.h"
+#include "host/catalog.h"
+#include "host/gate.h"
+#include "linked/linked_histories.h"
+#include "masks/mask_apply.h"
+#include "rows/target.h"
+#include "run/successive.h"
+
+#include "access/table.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/uuid.h"
+
+/* ---- private tables ---- */
+
+/* A free name beside the targets. */
+char *
+held_name(const Linked *linked, const char *what)
+{
+	return quote_qualified_identifier(linked->schema,
+									  psprintf("kanon_%s_" UINT64_FORMAT, what, random_number()));
+}
+
+Oid
+held_private(const char *name)
+{
+	Oid relid = history_oid(name);
+
+	keep_private(relid);
+	keep_uncounted(relid);
+	UpdateActiveSnapshotCommandId();
+	return relid;
+}
+
+void
+held_lasting(const char *name)
+{
+	(void) held_private(name);
+	run_utility(psprintf(
+		"COMMENT ON TABLE %s IS 'persons and rows of a kanon release; never to be published'", name));
+}
+
+Oid
+held_empty(const char *name, const char *columns)
+{
+	history_sql("CREATE UNLOGGED TABLE %s (%s)", name, columns);
+	return held_private(name);
+}
+
+/* ---- which columns are copied ---- */
+
+static List *
+add_names(List *names, ArrayType *array)
+{
+	int n = 0;
+	char **all = array == NULL ? NULL : name_array(array, "keep", &n);
+
+	for (int i = 0; i < n; i++)
+		names = lappend(names, all[i]);
+	return names;
+}
+
+/* All that the options of a table may mean by a column's name. */
+static List *
+names_used(const LinkedTable *table)
+{
+	JsonbIterator *it = JsonbIteratorInit(&table->options->root);
+	List *names = add_names(add_names(NIL, table->qis), table->request.columns.keep);
+	JsonbIteratorToken token;
+	JsonbValue value;
+
+	while ((token = JsonbIteratorNext(&it, &value, false)) != WJB_DONE)
+		if ((token == WJB_KEY || token == WJB_VALUE || token == WJB_ELEM) && value.type == jbvString)
+			names = lappend(names, pnstrdup(value.val.string.val, value.val.string.len));
+	if (table->key != NULL)
+		names = lappend(names, table->key);
+	if (table->parent_column != NULL)
+		names = lappend(names, table->parent_column);
+	return names;
+}
+
+static Source *
+open_used(const LinkedTable *table)
+{
+	List *names = names_used(table);
+	int natts = relation_natts(table->relid), n = 0;
+	const char **used = palloc(sizeof(char *) * Max(natts, 1));
+
+	for (int i = 1; i <= natts; i++)
+	{
+		char *name = get_attname(table->relid, (AttrNumber) i, true);
+		bool found = false;
+		ListCell *cell;
+
+		foreach (cell, names)
+			found = found || (name != NULL && strcmp(lfirst(cell), name) == 0);
+		if (found)
+			used[n++] = name;
+	}
+	return source_open_kept(table->relid, name_list(used, n));
+}
+
+/* Rows of before could not be published again. */
+static void
+check_before(const Source *source, Oid before)
+{
+	for (int i = 0; i < source->nkept && OidIsValid(before); i++)
+	{
+		const SourceColumn *column = &source->kept[i];
+		AttrNumber attnum = get_attnum(before, column->name);
+		Oid type = InvalidOid, collation = InvalidOid;
+		int32 typmod = -1;
+
+		if (attnum > 0)
+			get_atttypetypmodcoll(before, attnum, &type, &typmod, &collation);
+		if (type != column->type || typmod != column->typmod || collation != column->collation)
+			histories_raise_columns();
+	}
+}
+
+/* ---- the source as it is now ---- */
+
+static bool
+copy_row(void *arg, TupleTableSlot *slot)
+{
+	BulkWriter *bulk = arg;
+	TupleTableSlot *row = bulk_slot(bulk);
+	int n = slot->tts_tupleDescriptor->natts;
+
+	memcpy(row->tts_values, slot->tts_values, sizeof(Datum) * n);
+	memcpy(row->tts_isnull, slot->tts_isnull, sizeof(bool) * n);
+	bulk_put(bulk);
+	return true;
+}
+
+/* "w.a, w.b": of what is copied. */
+static char *
+columns_of(const HeldTable *held, const char *of)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < held->source->nkept; i++)
+		appendStringInfo(&list, "%s%s.%s", i > 0 ? ", " : "", of, held->source->kept[i].quoted);
+	return list.data;
+}
+
+static char *
+key_text(const Source *source, const char *name)
+{
+	for (int i = 0; i < source->nkept && name != NULL; i++)
+		if (strcmp(source->kept[i].name, name) == 0)
+			return text_expression(psprintf("s.%s", source->kept[i].quoted), source->kept[i].type);
+	return TEXT_NULL;
+}
+
+/* The rows under the release's snapshot: with the text of the key above them, of their own one, and a hash of all. */
+static void
+copy_source(Linked *linked, int t, const char *name, bool lasting)
+{
+	const LinkedTable *table = &linked->tables[t];
+	Source *source = open_used(table);
+	HeldTable *held = &linked->histories->tables[t];
+	char *columns = column_list(source->kept, source->nkept);
+	Gate *gate = gate_create(source->name, source->relid, source->nkept + 3);
+	BulkWriter *bulk;
+	Relation rel;
+
+	check_before(source, held->before);
+	held->source = source;
+	held->now = name;
+	history_sql("CREATE %sTABLE %s AS SELECT %s, " TEXT_NULL " AS kanon_of, " TEXT_NULL
+				" AS kanon_key, " TEXT_NULL " AS kanon_hash FROM %s WITH NO DATA",
+				lasting ? "" : "UNLOGGED ", name, columns, source->name);
+	rel = table_open(held_private(name), RowExclusiveLock);
+	bulk = bulk_begin(rel);
+	gate_columns(gate, source->kept, source->nkept);
+	gate_computed(gate, "kanon_of", TEXTOID);
+	gate_computed(gate, "kanon_key", TEXTOID);
+	gate_computed(gate, "kanon_hash", TEXTOID);
+	gate_select(
+		gate,
+		psprintf("SELECT %s, %s AS kanon_of, %s AS kanon_key, pg_catalog.md5(%s) AS kanon_hash FROM %s AS s",
+				 columns, key_text(source, table->parent_column), key_text(source, table->key),
+				 history_text(source->kept, source->nkept, "s"), source->name),
+		true, copy_row, bulk);
+	(void) bulk_end(bulk);
+	table_close(rel, NoLock);
+	CommandCounterIncrement();
+}
+
+/* Rows that hang on others have their person, and differ where those above do. */
+static void
+find_whose(Linked *linked, int t)
+{
+	const HeldTable *held = &linked->histories->tables[t];
+	int parent = linked->tables[t].parent;
+
+	history_sql("ALTER TABLE %s ADD COLUMN kanon_whose pg_catalog.text", held->now);
+	if (parent == 0)
+		history_sql("UPDATE %s SET kanon_whose = kanon_of", held->now);
+	else
+		history_sql("UPDATE %s AS w SET kanon_whose = a.kanon_whose, kanon_hash ="
+					" pg_catalog.md5(pg_catalog.concat(a.kanon_hash, w.kanon_hash))"
+					" FROM %s AS a WHERE a.kanon_key" EQ "w.kanon_of",
+					held->now, linked->histories->tables[parent].now);
+}
+
+/* A lookup keeps rows to which published rows may refer. */
+static void
+copy_lookup(Linked *linked, int t)
+{
+	HeldTable *held = &linked->histories->tables[t];
+
+	copy_source(linked, t, held->after, true);
+	if (OidIsValid(held->before))
+		history_sql("INSERT INTO %s SELECT %s, kanon_of, kanon_key, kanon_hash FROM %s AS b WHERE NOT EXISTS"
+					" (SELECT 1 FROM %s AS s WHERE s.kanon_key" EQ "b.kanon_key) AND b.kanon_key IS NOT NULL",
+					held->after, columns_of(held, "b"), relation_name(held->before), held->after);
+}
+
+/* ---- what the release is made of ---- */
+
+static void
+copy_persons(const Linked *linked)
+{
+	const LinkedHistories *histories = linked->histories;
+	const HeldTable *held = &histories->tables[0];
+
+	history_sql(
+		"CREATE TABLE %s AS SELECT %s, p.id AS kanon_person, p.part AS kanon_part FROM %s AS w JOIN %s AS p ON p.key" EQ
+		"w.kanon_key WHERE p.part IS NOT NULL",
+		held->after, columns_of(held, "w"), held->now, histories->plan);
+	if (OidIsValid(held->before))
+		history_sql(
+			"INSERT INTO %s SELECT %s, p.id, OPERATOR(pg_catalog.-) p.history FROM %s AS e JOIN %s AS p ON p.id" EQ
+			"e.kanon_person WHERE p.part IS NULL AND p.here",
+			held->after, columns_of(held, "e"), relation_name(held->before), histories->plan);
+}
+
+/* Rows that stay have their number, and are never shown more closely than before. */
+static void
+copy_rows(const Linked *linked, int t)
+{
+	const LinkedHistories *histories = linked->histories;
+	const HeldTable *held = &histories->tables[t];
+	int parent = linked->tables[t].parent;
+	const char *shown = OidIsValid(held->shown_before) ? relation_name(held->shown_before) : NULL;
+
+	history_sql(
+		"CREATE TABLE %s AS SELECT %s, w.kanon_person, coalesce(h." HELD_ROW
+		", w.nth_of_all OPERATOR(pg_catalog.+) %s) AS " HELD_ROW ", %s AS kanon_above, h." HELD_LEVELS
+		", w.kanon_key, w.kanon_hash, w.kanon_nth"
+		" FROM (SELECT w.*, p.id AS kanon_person, pg_catalog.row_number() OVER () AS nth_of_all,"
+		" pg_catalog.row_number() OVER (PARTITION BY w.kanon_whose, w.kanon_hash) AS kanon_nth FROM %s AS w JOIN %s AS p"
+		" ON p.key" EQ "w.kanon_whose WHERE p.part IS NOT NULL) AS w%s LEFT JOIN %s AS h ON h.kanon_person" EQ
+		"w.kanon_person AND h.kanon_hash" EQ "w.kanon_hash AND h.kanon_nth" EQ "w.kanon_nth",
+		held->after, columns_of(held, "w"),
+		shown == NULL ? "0"
+					  : psprintf("(SELECT coalesce(pg_catalog.max(m." HELD_ROW "), 0) FROM %s AS m)", shown),
+		parent == 0 ? "w.kanon_person" : "a." HELD_ROW, held->now, histories->plan,
+		parent == 0
+			? ""
+			: psprintf(" JOIN %s AS a ON a.kanon_person" EQ "w.kanon_person AND a.kanon_key" EQ "w.kanon_of",
+					   histories->tables[parent].after),
+		shown != NULL ? shown
+					  : "(SELECT " INT8_NULL " AS kanon_person, " INT8_NULL " AS " HELD_ROW
+						", NULL::pg_catalog.bytea AS " HELD_LEVELS ", " TEXT_NULL " AS kanon_hash, " INT8_NULL
+						" AS kanon_nth)");
+	if (shown != NULL)
+		history_sql("INSERT INTO %s SELECT %s, e.kanon_person, e." HELD_ROW ", e.kanon_above, h." HELD_LEVELS
+					", e.kanon_key, e.kanon_hash, e.kanon_nth FROM %s AS e JOIN %s AS p ON p.id" EQ
+					"e.kanon_person JOIN (SELECT h." HELD_ROW ", h." HELD_LEVELS
+					" FROM %s AS h WHERE h.kanon_shown) AS h ON h." HELD_ROW EQ "e." HELD_ROW
+					" WHERE p.part IS NULL AND p.here",
+					held->after, columns_of(held, "e"), relation_name(held->before), histories->plan, shown);
+}
+
+void
+linked_copy_now(Linked *linked)
+{
+	for (int t = 0; t < linked->n; t++)
+		if (linked->tables[t].role == LINKED_LOOKUP)
+			copy_lookup(linked, t);
+		else
+			copy_source(linked, t, held_name(linked, "now"), false);
+	for (int t = 1; t < linked->n && linked->tables[t].role == LINKED_ROWS; t++)
+		find_whose(linked, t);
+}
+
+void
+linked_copy_held(Linked *linked)
+{
+	copy_persons(linked);
+	for (int t = 0; t < linked->n; t++)
+	{
+		const HeldTable *held = &linked->histories->tables[t];
+
+		if (linked->tables[t].role == LINKED_ROWS)
+			copy_rows(linked, t);
+		held_lasting(held->after);
+		linked->tables[t].request.linked.held = history_oid(held->after);
+		if (linked->tables[t].role != LINKED_LOOKUP)
+			history_sql("DROP TABLE %s", held->now);
+	}
+}
