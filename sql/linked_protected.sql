@@ -91,7 +91,7 @@ ROLLBACK;
 SELECT kanon_alter_publication('guild_public', k => 4, protect_successive => false);
 SELECT status, held_persons FROM kanon_refresh('guild_public');
 SET client_min_messages = notice;
-SELECT kanon_alter_publication('guild_public', protect_successive => true);
+SELECT kanon_alter_publication('guild_public', protect_successive => true, solve => false);
 SET client_min_messages = warning;
 SELECT status, held_persons FROM kanon_refresh('guild_public');
 SELECT history, count(*) FROM guild_private.members_persons_12 GROUP BY 1 ORDER BY 1;

@@ -362,7 +362,9 @@ hash_types(const Linked *linked, const LinkedTable *table)
 		return NULL;
 	hash = border_palloc(table->run->border, sizeof(uint64) * Max(n, 1));
 	memset(hash, 0, sizeof(uint64) * n);
-	for (int column = 0; column < table->run->source->ngrouped; column++)
+	/* (numbers and levels of private copies are no values; they are the last) */
+	for (int column = 0; column < table->run->source->ngrouped - (linked->histories != NULL ? 2 : 0);
+		 column++)
 		add_hashes(linked, table, column, hash);
 	return hash;
 }

@@ -35,6 +35,7 @@
 	X(item_changed)     /* the first item is written as the last one */              \
 	X(target_replaced)  /* the table to be replaced is another one meanwhile */      \
 	X(groups_reversed)  /* groups of two tables are written last to first */         \
+	X(linked_lost)      /* the second of several tables loses a row */               \
 	/* publications */                                                               \
 	X(nobody_held)      /* persons who are alone are not held back */                \
 	X(history_moved)    /* the first row has another row's history */                \

@@ -286,6 +286,13 @@ SELECT broken('item_changed', $$ kanon_transactions('rare', 'o', 'items', 3, 'su
 CREATE TABLE sets_of_numbers AS SELECT ARRAY[1] AS items FROM generate_series(1, 4) i;
 SELECT broken('type_changed', $$ kanon_transactions('sets_of_numbers', 'o', 'items', 3, replace => true) $$);
 SELECT broken('target_replaced', $$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
+-- several tables: the rows of persons are counted, even where nobody stands alone without one
+CREATE TABLE whole (id int PRIMARY KEY, zip text);
+CREATE TABLE part (whole int REFERENCES whole, what text);
+INSERT INTO whole SELECT i, '10' FROM generate_series(1, 8) i;
+INSERT INTO part SELECT i, 'a' FROM generate_series(1, 8) i, generate_series(1, 2);
+SELECT broken('none', $$ kanon_linked('whole', '{"whole": {"quasi_identifiers": ["zip"]}, "part": {"quasi_identifiers": ["what"]}}', NULL, 3, dry_run => true) $$);
+SELECT broken('linked_lost', $$ kanon_linked('whole', '{"whole": {"quasi_identifiers": ["zip"]}, "part": {"quasi_identifiers": ["what"]}}', NULL, 3, dry_run => true) $$);
 -- two tables: their rows, the values of groups and the rows of values are counted again (write/anatomy.c)
 CREATE TABLE ana AS SELECT i % 3 AS i, CASE WHEN i > 8 THEN 1 ELSE i END AS v FROM generate_series(1, 10) i;
 SELECT sound($$ kanon_anatomy('ana', 'o', 'o_values', '{i}', 'v', 2, allow_identifying => '{v}', replace => true) $$);
