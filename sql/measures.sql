@@ -186,7 +186,7 @@ END $$;
 SELECT call, round(without, 1) AS without, (SELECT bool_and(abs(lost(call, day, age) / without - 1) < 0.2)
         FROM (VALUES ('9999-12-31', NULL), ('0001-01-01', '999998'), ('infinity', '-99999')) AS v (day, age)) AS alike
     FROM (SELECT call, lost(call, NULL, NULL) AS without
-    FROM unnest('{"pattern_guided(%s, %s","pattern_guided(%s, %s, method => ''improve'', effort => 0.01","full_domain(%s, %s","subtree(%s, %s","cluster(%s","cluster(%s, method => ''gather''","freeform(%s, %s, method => ''ring''"}'::text[]) AS call OFFSET 0) AS c;
+    FROM unnest('{"pattern_guided(%s, %s","pattern_guided(%s, %s, method => ''improve'', effort => 0.001","full_domain(%s, %s","subtree(%s, %s","cluster(%s","cluster(%s, method => ''gather''","freeform(%s, %s, method => ''ring''"}'::text[]) AS call OFFSET 0) AS c;
 -- and of means
 CREATE VIEW for_ever AS SELECT CASE WHEN id % 25 = 0 THEN '9999-12-31' ELSE day END AS day, city FROM stays;
 SELECT count(*) FROM kanon_cluster('for_ever', 'for_ever_target', '{day,city}', 5);

@@ -57,7 +57,7 @@ BEGIN
     s AS (SELECT row_number() OVER () AS nr, (x - x0) / xr AS x, ((y - y0) / yr)::float8 AS y FROM pt_source, bounds WHERE pt_source.x IS NOT NULL),
     q AS (SELECT row_number() OVER () AS nr, (x - x0) / xr AS x, ((y - y0) / yr)::float8 AS y FROM %s, bounds),
     d AS (SELECT q.nr AS q, s.nr AS s, (q.x - s.x) ^ 2 + (q.y - s.y) ^ 2 AS d FROM q, s),
-    i AS (SELECT d.q, d.s FROM d WHERE (SELECT count(*) FROM d e WHERE e.q = d.q AND e.d <= %s * %s * d.d) < %s)
+    i AS (SELECT d.q, d.s FROM d JOIN q ON q.nr = d.q WHERE (SELECT count(*) FROM s WHERE (q.x - s.x) ^ 2 + (q.y - s.y) ^ 2 <= %s * %s * d.d) < %s)
     SELECT (SELECT count(*) FROM s), (SELECT count(DISTINCT i.s) FROM i), (SELECT count(*) FROM q), (SELECT count(DISTINCT i.q) FROM i)$q$, released, c, c, t)
     INTO source_rows, isolated_rows, released_rows, isolating_rows;
 END $$;

@@ -782,6 +782,7 @@ suit(KanonProblem *problem, const Mended *method, KanonClusterShow *show, KanonP
 	if (method->k > 0)
 		problem->k = method->k;
 	problem->time_limit = 20;
+	problem->effort = 0.01;
 	problem->cluster = NULL;
 	if (method->cluster)
 	{

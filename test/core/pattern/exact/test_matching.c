@@ -434,7 +434,7 @@ within_best(void **state)
 	{
 		uint64_t random = 5;
 		Host host;
-		KanonProblem *problem = exact_problem(&host, &random, 120, cases[i].columns, 3, cases[i].k, false);
+		KanonProblem *problem = exact_problem(&host, &random, 60, cases[i].columns, 3, cases[i].k, false);
 		KanonRelease release;
 		KanonReport report, alone;
 

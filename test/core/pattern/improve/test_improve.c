@@ -463,7 +463,7 @@ little_memory(void **state)
 	assert_true(report.proven);
 	optimum = report.cost;
 	kanon_release_free(problem, &release);
-	for (size_t budget = (size_t) 1 << 21; budget > 256; budget = budget * 3 / 4)
+	for (size_t budget = (size_t) 1 << 21; budget > 256; budget = budget * 5 / 8)
 	{
 		KanonStatus status;
 
@@ -485,7 +485,7 @@ little_memory(void **state)
 		host.budget = 0;
 		assert_int_equal(host.blocks, 0);
 	}
-	assert_true(better > 5 && left_out > 0);
+	assert_true(better > 3 && left_out > 0);
 	problem_free(problem);
 }
 
@@ -1105,7 +1105,7 @@ choices(void **state)
 }
 
 /*
- * 1,000 row types (a, b, c) of three rows, of which five lack one.  Beside each is one with a row
+ * 500 row types (a, b, c) of three rows, of which five lack one.  Beside each is one with a row
  * to spare, of the same a and b.  Two may hide c with it: 3 each; two may hide b, for which
  * another type must give up its class: 5 each; those that hide all pay 6 each when they are two,
  * and 9 when it is one with a row of another.  3 + 3 + 5 + 12 is the least.  Choices of classes are too many for fpt.
@@ -1115,7 +1115,7 @@ few_lose(void **state)
 {
 	enum
 	{
-		TYPES = 1000,
+		TYPES = 500,
 		K = 3
 	};
 	static uint32_t code[(TYPES * K + TYPES / 100 + 5) * 3];
@@ -1400,7 +1400,7 @@ many_patterns(void **state)
 	int reused = 0, proven = 0;
 
 	(void) state;
-	for (int round = 0; round < cases(60); round++)
+	for (int round = 0; round < (cases(60) < 60 ? 4 : 60); round++)
 	{
 		Host host;
 		KanonProblem *problem =
