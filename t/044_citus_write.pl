@@ -282,8 +282,22 @@ is(KanonNode::as($main, 'reader', 'postgres', 'SELECT count(*) FROM far'), '1200
 is($err . kind('far') . ask('SELECT count(*) FROM far'), 'h s12000', 'whatever its new source is');
 (undef, $err) = run("SET kanon.distribute = off; SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}', replace => true)");
 is($err . kind('far'), 'here', 'kanon.distribute = off: a table of this server');
+(undef, $err) = run("SET kanon.distribute = off; SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}', replace => true)");
+is($err . kind('far'), 'here', 'which stays one');
+ask("GRANT SELECT ON far TO reader; COMMENT ON TABLE far IS 'of the clinic'");
 (undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}', replace => true)");
-is($err . kind('far') . ask('SELECT count(*) FROM far'), 'here12000', 'which stays one');
+like($err, qr/^\S+ NOTICE:  target public\.far was a table of this server, and the workers have it now\nHINT:  SET kanon\.distribute = 'off' keeps it here\.$/, 'without it the workers replace it, which is said');
+is(kind('far') . ask('SELECT count(*) FROM far'), 'h s12000', 'by one of their own');
+is(KanonNode::as($main, 'reader', 'postgres', "SELECT count(*), obj_description('far'::regclass) FROM far"), '12000|of the clinic', 'for its readers, and with its comment');
+ask('DROP TABLE far');
+run('CREATE TABLE far (a int)');
+(undef, $err) = run("SELECT FROM kanon_pattern_guided('nearly', 'far', '{age,zip}', 60, keep => '{diagnosis}', replace => true)");
+like($err, qr/the workers have it now/, 'a small one, too');
+is(kind('far'), 'n t', 'which is on every server then');
+ask('DROP TABLE far');
+run('CREATE TABLE far (a int)');
+(undef, $err) = run("SELECT FROM kanon_pattern_guided('here', 'far', '{age,zip}', 60, keep => '{diagnosis}', replace => true)");
+is($err . kind('far'), 'here', 'that of a table of this server stays here');
 ask('DROP TABLE far');
 left_behind('kinds');
 

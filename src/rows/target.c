@@ -518,6 +518,10 @@ target_install(Target *target, const Source *source)
 	if (get_relname_relid(target->name, target->namespace) != target->replaced)
 		raise_replaced(target->name);
 	check_replaceable(target->replaced, target->name, source);
+	if (target->kind != TABLE_LOCAL && citus_kind(target->replaced) == TABLE_LOCAL)
+		ereport(NOTICE, (errmsg("target %s was a table of this server, and the workers have it now",
+								target->qualified),
+						 errhint("SET kanon.distribute = 'off' keeps it here.")));
 	run_statements(revoke_defaults, target->replaced, target->relid);
 	run_statements(copy_grants, target->replaced, target->relid);
 	run_statements(keep_owner, target->replaced, target->relid);

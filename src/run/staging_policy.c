@@ -17,11 +17,18 @@
 /* With n row types a random seed gives a hash collision with probability about n^2 / 2^65: another seed is drawn. */
 #define MOST_TRIES 3
 
-/* The relation that the target follows: an older table of its name, or the release before. */
+/*
+ * The relation whose kind the target takes: an older table of its name, or the release before.  A table of this server
+ * gives way to one of the workers that have the source's rows: else all of these would come here.
+ */
 static Oid
 table_before(const Run *run)
 {
-	return OidIsValid(run->target->replaced) ? run->target->replaced : run->request->series.like;
+	Oid replaced = run->target->replaced;
+
+	if (!OidIsValid(replaced))
+		return run->request->series.like;
+	return citus_kind(replaced) == TABLE_LOCAL && citus_reads(run->source->relid) ? InvalidOid : replaced;
 }
 
 /* Once to group, once to write. */
