@@ -433,6 +433,8 @@ kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
 		row += fmin(4 * rows, 64.0 * 1024 * 1024 / rows) + 8 * k + 84;
 	if (!regular)
 		row += rows / 8 + 64;
+	if (options->method == KANON_FREEFORM_SORT_GREEDY || options->method == KANON_FREEFORM_HUNGARIAN)
+		return rows * row + freeform_exchange_memory(n, (uint32_t) fmax(k - 1, 1));
 	return rows * row;
 }
 

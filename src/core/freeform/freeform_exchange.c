@@ -12,10 +12,30 @@
 
 #include "freeform/freeform_work.h"
 
-/* Matches of the records of a block, about. */
+/* Matches of the records of a block, about, and records; the last exchange has larger blocks, which takes longer. */
 #define BLOCK_SLOTS 4096
 #define BLOCK_MOST 256
+#define LAST_SLOTS 25600
+#define LAST_MOST 512
 #define BLOCK_LEAST 32
+
+static uint32_t
+block_records(uint32_t n, uint32_t degree, bool last)
+{
+	uint32_t fit = (last ? LAST_SLOTS : BLOCK_SLOTS) / degree;
+	uint32_t most = last ? LAST_MOST : BLOCK_MOST;
+
+	most = fit < BLOCK_LEAST ? BLOCK_LEAST : fit > most ? most : fit;
+	return n < most ? n : most;
+}
+
+double
+freeform_exchange_memory(uint32_t n, uint32_t degree)
+{
+	double records = block_records(n, degree, true);
+
+	return (records + 2) * records * degree * sizeof(int32_t);
+}
 
 typedef struct Exchange
 {
@@ -222,15 +242,13 @@ exchange_block(Exchange *x)
 
 /* Exchanges rows in graphs whose records all have `degree` matches. */
 static KanonStatus
-freeform_exchange(FreeformWork *work)
+exchange(FreeformWork *work, bool last)
 {
 	Exchange x = {.work = work};
-	uint32_t most = BLOCK_SLOTS / work->degree;
 	size_t slots;
 	KanonStatus status = KANON_NO_MEMORY;
 
-	most = most < BLOCK_LEAST ? BLOCK_LEAST : most > BLOCK_MOST ? BLOCK_MOST : most;
-	x.n = work->n < most ? work->n : most;
+	x.n = block_records(work->n, work->degree, last);
 	slots = (size_t) x.n * work->degree;
 	x.growth = kanon_alloc(work->env, slots, x.n * sizeof(int32_t));
 	x.save = kanon_alloc(work->env, slots, sizeof(int32_t));
@@ -372,8 +390,8 @@ freeform_improve(FreeformWork *work, FreeformRound make, void *arg)
 	KanonStatus status = revisit(work, make, arg, NULL, work->degree);
 
 	if (status == KANON_OK)
-		status = freeform_exchange(work);
+		status = exchange(work, false);
 	if (status == KANON_OK)
 		status = revisit(work, make, arg, &random, PATIENCE + PATIENCE_ROWS / work->n);
-	return status == KANON_OK ? freeform_exchange(work) : status;
+	return status == KANON_OK ? exchange(work, true) : status;
 }

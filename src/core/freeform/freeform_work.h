@@ -402,6 +402,9 @@ typedef KanonStatus (*FreeformRound)(void *arg, uint32_t *record);
 /* Rounds made anew and rows exchanged, as long as that pays. */
 extern KanonStatus freeform_improve(FreeformWork *work, FreeformRound make, void *arg);
 
+/* Bytes that exchanges take beside the work, of graphs whose records all have `degree` matches. */
+extern double freeform_exchange_memory(uint32_t n, uint32_t degree);
+
 /* freeform_rounds.c: what rounds of mutual matches need */
 
 /* Rows lacking a match get one at the expense of others' pairs. */
