@@ -303,34 +303,99 @@ SELECT i, octet_length(kanon_internal.kanon_sampled(0, r)) AS told FROM (VALUES 
 SELECT kanon_internal.kanon_sampled(0, ROW());
 SELECT kanon_internal.kanon_sampled(0, t) FROM pg_type AS t LIMIT 1;
 
--- and the class that a row goes to: entries of (hash, least lot, class), where those of the first bits of a hash begin
+-- and the classes that rows go to: entries of (hash, least lot, class), where those of the first bits of a hash begin
 CREATE FUNCTION classes(bits int, starts int[], entries bigint[]) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
     SELECT int4send(array_length(entries, 1)) || int4send(bits) || (SELECT string_agg(int4send(s), '' ORDER BY n) FROM unnest(starts) WITH ORDINALITY u (s, n))
         || (SELECT string_agg(int8send(entries[i][1]) || int8send(entries[i][2]) || int4send(entries[i][3]::int), '' ORDER BY i) FROM generate_series(1, array_length(entries, 1)) i) $$;
 CREATE FUNCTION row_type(hash bigint, lot bigint) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$ SELECT substr(int8send(lot), 1, 4) || int8send(hash) $$;
+CREATE TABLE staged (kanon_shard int, kanon_packed bytea, kept text);
+CREATE FUNCTION stage(hashes bigint[], lots bigint[]) RETURNS void LANGUAGE sql AS $$
+    TRUNCATE staged; INSERT INTO staged SELECT n, row_type(h, l), h || ' ' || l FROM unnest(hashes, lots) WITH ORDINALITY u (h, l, n) ORDER BY n DESC $$;
+CREATE TABLE written (class int, shown varchar(9), kept text, kanon_shard int);
+CREATE FUNCTION put(types bytea, shown text = 'ARRAY(SELECT ROW(c, c, (''of '' || c)::varchar(9)) FROM generate_series(0, 4) c)') RETURNS SETOF written LANGUAGE plpgsql AS $$ BEGIN
+    DELETE FROM written;
+    EXECUTE 'INSERT INTO written (kanon_shard) SELECT t.kanon_shard FROM staged AS t, LATERAL kanon_internal.kanon_shard_write(t.tableoid, $1, ' || shown || ') AS g (none bool) WHERE t.ctid = ''(0,1)''' USING types;
+    RETURN QUERY TABLE written;
+END $$;
 -- 5 goes to class 3; 9 is divided: the first half of its lots to class 1, from there on to 2; a negative hash comes last; class -1 is nowhere
-SELECT hash, lot, kanon_internal.kanon_class_of(c, row_type(hash, lot), 6) >> 32 AS class, kanon_internal.kanon_class_of(c, row_type(hash, lot), 6) & 4294967295 AS place
-FROM classes(1, '{0,3,5}', '{{5,0,3},{9,0,1},{9,-9223372036854775808,2},{-3,0,4},{-2,0,-1}}') AS c,
-     (VALUES (5, 0), (5, -1), (9, -9223372036854775808), (9, -1), (9, 0), (9, 9223372036854775807), (-3, 7), (-2, 7), (4, 0), (6, 0), (10, 0), (-1, 0), (0, 0)) AS v (hash, lot);
+SELECT stage('{5,5,9,9,9,9,-3,-2,4,6,10,-1,0}', '{0,-1,-9223372036854775808,-1,0,9223372036854775807,7,7,0,0,0,0,0}');
+SELECT * FROM put(classes(1, '{0,3,5}', '{{5,0,3},{9,0,1},{9,-9223372036854775808,2},{-3,0,4},{-2,0,-1}}'));
 -- where no row type is divided, entries have no lots
-SELECT hash, kanon_internal.kanon_class_of(c, row_type(hash, lot), 6) >> 32 AS class
-FROM (SELECT substr(classes(1, '{0,2,3}', '{{5,0,3},{9,0,1},{-3,0,4}}'), 1, 20) || '\x000000000000000500000003' || '\x000000000000000900000001' || int8send(-3) || '\x00000004') AS v (c),
-     (VALUES (5, -1), (5, 1), (9, -9223372036854775808), (9, 7), (-3, 7), (4, 0), (6, 0), (10, 0), (-4, 0), (-1, 0)) AS w (hash, lot);
-SELECT kanon_internal.kanon_class_of(classes(0, '{0,1}', '{{5,0,3}}'), row_type(5, 0), -1) & 4294967295 AS place, kanon_internal.kanon_class_of(NULL, row_type(5, 0), 1) IS NULL AS without;
--- nonsense: too short, another number of entries, bits, beginnings beyond the end or in no order, no row type
-SELECT classes, kanon_internal.kanon_class_of(classes, row_type(5, 0), 1) FROM (VALUES ('\x'::bytea)) v (classes);
-SELECT kanon_internal.kanon_class_of(substr(classes(0, '{0,1}', '{{5,0,3}}'), 1, 7), row_type(5, 0), 1);
-SELECT kanon_internal.kanon_class_of(substr(classes(0, '{0,1}', '{{5,0,3}}'), 1, 35), row_type(5, 0), 1);
-SELECT kanon_internal.kanon_class_of(classes(0, '{0,1}', '{{5,0,3}}') || '\x00', row_type(5, 0), 1);
-SELECT kanon_internal.kanon_class_of(overlay(classes(0, '{0,1}', '{{5,0,3}}') PLACING '\xffffffff' FROM 1 FOR 4), row_type(5, 0), 1);
-SELECT kanon_internal.kanon_class_of(overlay(classes(0, '{0,1}', '{{5,0,3}}') PLACING '\xffffffff' FROM 5 FOR 4), row_type(5, 0), 1);
-SELECT kanon_internal.kanon_class_of(overlay(classes(0, '{0,1}', '{{5,0,3}}') PLACING '\x00000040' FROM 5 FOR 4), row_type(5, 0), 1);
-SELECT kanon_internal.kanon_class_of(classes(0, '{0,2}', '{{5,0,3}}'), row_type(5, 0), 1);
-SELECT kanon_internal.kanon_class_of(classes(0, '{-1,1}', '{{5,0,3}}'), row_type(5, 0), 1);
-SELECT kanon_internal.kanon_class_of(classes(0, '{1,0}', '{{5,0,3}}'), row_type(5, 0), 1);
-SELECT kanon_internal.kanon_class_of(classes(0, '{0,1}', '{{5,0,3}}'), '\x00', 1);
-DROP FUNCTION classes;
-DROP FUNCTION row_type;
+SELECT stage('{5,5,9,9,-3,4,6,10,-4,-1}', '{-1,1,-9223372036854775808,7,7,0,0,0,0,0}');
+SELECT kept, class FROM put(substr(classes(1, '{0,2,3}', '{{5,0,3},{9,0,1},{-3,0,4}}'), 1, 20) || '\x000000000000000500000003' || '\x000000000000000900000001' || int8send(-3) || '\x00000004');
+SELECT count(*) FROM put(NULL);
+SELECT count(*) FROM put(classes(0, '{0,1}', '{{5,0,3}}'), 'ARRAY(SELECT ROW(1) WHERE false)');
+-- nonsense: too short, another number of entries, bits, beginnings beyond the end or in no order, a class that is not there
+SELECT * FROM put('\x');
+SELECT * FROM put(substr(classes(0, '{0,1}', '{{5,0,3}}'), 1, 7));
+SELECT * FROM put(substr(classes(0, '{0,1}', '{{5,0,3}}'), 1, 35));
+SELECT * FROM put(classes(0, '{0,1}', '{{5,0,3}}') || '\x00');
+SELECT * FROM put(overlay(classes(0, '{0,1}', '{{5,0,3}}') PLACING '\xffffffff' FROM 1 FOR 4));
+SELECT * FROM put(overlay(classes(0, '{0,1}', '{{5,0,3}}') PLACING '\xffffffff' FROM 5 FOR 4));
+SELECT * FROM put(overlay(classes(0, '{0,1}', '{{5,0,3}}') PLACING '\x00000040' FROM 5 FOR 4));
+SELECT * FROM put(classes(0, '{0,2}', '{{5,0,3}}'));
+SELECT * FROM put(classes(0, '{-1,1}', '{{5,0,3}}'));
+SELECT * FROM put(classes(0, '{1,0}', '{{5,0,3}}'));
+SELECT * FROM put(classes(0, '{0,1}', '{{5,0,5}}'));
+-- classes that show other columns, or are none
+SELECT * FROM put(classes(0, '{0,1}', '{{5,0,0}}'), $$ARRAY[ROW(0, 7)]$$);
+SELECT * FROM put(classes(0, '{0,1}', '{{5,0,0}}'), $$ARRAY[ROW(0, 7, 'x'::varchar(9), 8)]$$);
+SELECT * FROM put(classes(0, '{0,1}', '{{5,0,0}}'), $$ARRAY[ROW(0, 'x'::varchar(9), 7)]$$);
+SELECT * FROM put(classes(0, '{0,1}', '{{5,0,0}}'), $$ARRAY[ROW(0, 7, 'longer than nine'::varchar)]$$);
+SELECT * FROM put(classes(0, '{0,1}', '{{5,0,0}}'), $$ARRAY[ROW(0::bigint, 7, 'x'::varchar(9))]$$);
+SELECT * FROM put(classes(0, '{0,1}', '{{5,0,0}}'), $$ARRAY[ROW(1, 7, 'x'::varchar(9))]$$);
+SELECT * FROM put(classes(0, '{0,1}', '{{5,0,0}}'), $$ARRAY[ROW(0, 7, 'x'::varchar(9)), ROW(0, 7, 'x'::varchar(9))]$$);
+SELECT * FROM put(classes(0, '{0,1}', '{{5,0,0}}'), $$ARRAY[ROW(0, 7, 'x'::varchar(9)), ROW('x'::text, 7, 8)]$$);
+SELECT * FROM put(classes(0, '{0,1}', '{{5,0,0}}'), $$ARRAY[ROW(0, 7, 'x'::varchar(9)), NULL]$$);
+SELECT * FROM put(classes(0, '{0,1}', '{{5,0,0}}'), $$ARRAY(SELECT w FROM (VALUES (0, 7, 'x'::varchar(9), 1)) v (a, b, c, d), LATERAL (SELECT (b, c, 'y', d)::written AS w) u)$$);
+TRUNCATE staged; INSERT INTO staged VALUES (1, '\x00', '');
+SELECT * FROM put(classes(0, '{0,1}', '{{5,0,3}}'));
+TRUNCATE staged; INSERT INTO staged VALUES (1, NULL, '');
+SELECT * FROM put(classes(0, '{0,1}', '{{5,0,3}}'));
+-- a table that keeps something of its rows is written by none but the executor, and one that the caller may not write by nobody
+SELECT stage('{5}', '{0}');
+CREATE FUNCTION refused(alter_it text, undo text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+    EXECUTE alter_it;
+    BEGIN
+        PERFORM put(classes(0, '{0,1}', '{{5,0,3}}'));
+        EXECUTE undo;
+        RETURN 'written';
+    EXCEPTION WHEN wrong_object_type THEN
+        EXECUTE undo;
+        RETURN SQLERRM;
+    END;
+END $$;
+SELECT alter_it, refused(alter_it, undo) FROM (VALUES
+    ('CREATE INDEX one ON written (class)', 'DROP INDEX one'),
+    ('ALTER TABLE written ADD CHECK (class > 9)', 'ALTER TABLE written DROP CONSTRAINT written_class_check'),
+    ('ALTER TABLE written ALTER class SET NOT NULL', 'ALTER TABLE written ALTER class DROP NOT NULL'),
+    ('ALTER TABLE written ALTER class SET DEFAULT 3', 'ALTER TABLE written ALTER class DROP DEFAULT'),
+    ('ALTER TABLE written ENABLE ROW LEVEL SECURITY', 'ALTER TABLE written DISABLE ROW LEVEL SECURITY'),
+    ('CREATE RULE one AS ON UPDATE TO written DO ALSO NOTHING', 'DROP RULE one ON written'),
+    ('CREATE TRIGGER one BEFORE UPDATE ON written FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()', 'DROP TRIGGER one ON written'),
+    ('CREATE TABLE below () INHERITS (written)', 'DROP TABLE below'),
+    ('ALTER TABLE written ADD more int', 'ALTER TABLE written DROP more'),
+    ('ALTER TABLE written ALTER kept TYPE varchar', 'ALTER TABLE written ALTER kept TYPE text'),
+    ('ALTER TABLE staged ADD more int', 'ALTER TABLE staged DROP more'),
+    ('ALTER TABLE staged RENAME kanon_packed TO packed', 'ALTER TABLE staged RENAME packed TO kanon_packed')) v (alter_it, undo);
+SELECT * FROM kanon_internal.kanon_shard_write('staged'::regclass, classes(0, '{0,1}', '{{5,0,3}}'), ARRAY[ROW(0)]) AS g (none bool);
+CREATE TABLE written_again (class int, shown varchar(9), kept text, kanon_shard int);
+CREATE ROLE shard_stranger;
+GRANT SELECT, INSERT (kanon_shard) ON written_again TO shard_stranger;
+GRANT SELECT ON staged TO shard_stranger;
+SET ROLE shard_stranger;
+INSERT INTO written_again (kanon_shard) SELECT t.kanon_shard FROM staged AS t, LATERAL kanon_internal.kanon_shard_write(t.tableoid, classes(0, '{0,1}', '{{5,0,0}}'), ARRAY[ROW(0, 7, 'x'::varchar(9))]) AS g (none bool);
+RESET ROLE;
+GRANT INSERT ON written_again TO shard_stranger;
+REVOKE SELECT ON staged FROM shard_stranger;
+SET ROLE shard_stranger;
+INSERT INTO written_again (kanon_shard) SELECT g.none FROM kanon_internal.kanon_shard_write('staged'::regclass, classes(0, '{0,1}', '{{5,0,0}}'), ARRAY[ROW(0, 7, 'x'::varchar(9))]) AS g (none int);
+RESET ROLE;
+TABLE written_again;
+DROP TABLE staged, written CASCADE;
+DROP TABLE written_again;
+DROP ROLE shard_stranger;
+DROP FUNCTION refused, stage, classes, row_type;
 
 -- where text is of no encoding it is told as it is, and no message says what is in it
 SELECT current_database() AS here \gset

@@ -61,6 +61,7 @@ CREATE SCHEMA safe; CREATE TABLE safe.persons AS SELECT i AS id, i % 5 AS a FROM
 GRANT USAGE ON SCHEMA safe TO mallory; GRANT REFERENCES ON safe.persons TO mallory;
 SET SESSION AUTHORIZATION donor;
 SET search_path = donor;
+CREATE TABLE written (n int);
 CREATE TABLE pop AS SELECT i % 5 AS a, i % 3 AS b, i AS person FROM generate_series(1, 400) i;
 GRANT SELECT ON pop TO mallory;
 SET SESSION AUTHORIZATION mallory;
@@ -154,7 +155,7 @@ my @by_name = (
 		"SELECT count(*) FROM kanon_risk('$t', '{a,b}')", "SELECT count(*) FROM kanon_risk('$t', '{a,b}', weights => 'id', household => 's', special_uniques => 1)", "SELECT count(*) FROM kanon_risk('donor.pop', '{a,b}', population => '$t')", "SELECT count(*) FROM kanon_risk_columns('$t', '{a,b}')", "SELECT count(*) FROM kanon_special_uniques('$t', '{a,b}', 'id')", "SELECT count(*) FROM kanon_suggest('$t')",
 		"SELECT kanon_hierarchy_interval('$t', 'a', 'public.h', '{2}')", "SELECT kanon_hierarchy_prefix('$t', 's', 'public.h', '{1}')", "SELECT kanon_hierarchy_quantile('$t', 'x', 'public.h', '{2}')", "SELECT kanon_hierarchy_from_fk('$t', 'a', 'public.h', lookup => 'mallory.levels', key => 'a', parent => 'level1')",
 		"SELECT count(*) FROM kanon_attack('$t', 'mallory.t_plain', 'id', '{a,b}')", "SELECT count(*) FROM kanon_compare('$t', 'mallory.t_plain', '{a,b}')", "SELECT count(*) FROM kanon_distributions('$t', 'mallory.t_plain', '{a,b}', 5)",
-		"SELECT kanon_hierarchy_date('$t', 'd', 'public.h')", "SELECT kanon_create_publication('public.p', '$t', '{a,b}', 5)", "SELECT kanon_set_budget('$t', 1, role => 'donor')", "SELECT count(*) FROM kanon_internal.kanon_shard_types('$t'::regclass) AS g (packed bytea, rows bigint)", "SELECT count(*) FROM kanon_internal.kanon_shard_rows('$t'::regclass) AS g (a int, b int, rows bigint)",
+		"SELECT kanon_hierarchy_date('$t', 'd', 'public.h')", "SELECT kanon_create_publication('public.p', '$t', '{a,b}', 5)", "SELECT kanon_set_budget('$t', 1, role => 'donor')", "SELECT count(*) FROM kanon_internal.kanon_shard_types('$t'::regclass) AS g (packed bytea, rows bigint)", "INSERT INTO donor.written SELECT g.n FROM kanon_internal.kanon_shard_write('$t'::regclass, '', ARRAY[ROW(1)]) AS g (n int)", "SELECT count(*) FROM kanon_internal.kanon_shard_rows('$t'::regclass) AS g (a int, b int, rows bigint)",
 		"SELECT kanon_k_map('$t'), kanon_delta_presence('$t', 0, 0.5), kanon_presence('$t', 100, 0, 0.5, 0.9), kanon_t_closeness('s', 0.3, hierarchy => '$t')", "SELECT kanon_describe('*-', '{a,b}'), count(kanon_internal.kanon_row_type(1, ROW(1))) FROM kanon_option_list()",
 		"SELECT kanon_checksum('$t')", "SELECT count(*) FROM kanon_linked('$t', '{\"mallory.src\": {\"quasi_identifiers\": [\"a\", \"b\"]}}', 'public', 5)", "SELECT kanon_create_linked_publication('public', '$t', '{\"mallory.src\": {\"quasi_identifiers\": [\"a\", \"b\"], \"target\": \"linked_src\"}}', 5)", "SELECT count(*) FROM kanon_check_linked('$t', '{\"mallory.src\": {\"quasi_identifiers\": [\"a\", \"b\"]}}', 5)", "SELECT count(*) FROM kanon_dp('$t', 'count', 1)") } 'mallory.src'),
 	linked_calls(),

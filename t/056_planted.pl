@@ -305,7 +305,7 @@ foreach my $call ([ 'kanon_sampled', 'integer', 'bigint', '31' ], [ 'kanon_row_t
 		is(ran(), $before, 'is that of kanon');
 	}
 }
-foreach my $call ([ 'kanon_shard_rows', ', 0, $${}$$::pg_catalog.name[]', ', integer, name[]' ], [ 'kanon_shard_types', '', '' ])
+foreach my $call ([ 'kanon_shard_rows', ', 0, $${}$$::pg_catalog.name[]', ', integer, name[]' ], [ 'kanon_shard_types', '', '' ], [ 'kanon_shard_write', ', $$$$::pg_catalog.bytea, ARRAY[ROW(1)]', ', bytea, record[]' ])
 {
 	my ($function, $arguments, $types) = @$call;
 	my $before = ran();

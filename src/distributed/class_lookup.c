@@ -27,10 +27,9 @@
 /* So many bits fewer than entries would have each its own beginning: four begin together, and lie beside each other. */
 #define FEWER_BITS 2
 
-/* Hash of a flow's rows, where row types are divided their least lot, and the class that they go to; or NOWHERE. */
+/* Hash of a flow's rows, where row types are divided their least lot, and the class that they go to; or LOOKUP_NOWHERE. */
 #define ENTRY_WHOLE (sizeof(uint64) + sizeof(uint32))
 #define ENTRY_DIVIDED (ENTRY_WHOLE + sizeof(uint64))
-#define NOWHERE PG_UINT32_MAX
 
 typedef struct Entry
 {
@@ -126,8 +125,9 @@ lookup_create(const KanonRelease *release, const int64 *hash, const int64 *low, 
 	size = VARHDRSZ + lookup_size((uint32) release->nflows, bits, entry);
 	entries = border_palloc(border, sizeof(Entry) * Max(release->nflows, 1));
 	for (Size i = 0; i < release->nflows; i++)
-		entries[i] = (Entry){(uint64) hash[release->flows[i].type], unsigned_lot(low[i]),
-							 release->flows[i].class_ == KANON_DROPPED ? NOWHERE : release->flows[i].class_};
+		entries[i] =
+			(Entry){(uint64) hash[release->flows[i].type], unsigned_lot(low[i]),
+					release->flows[i].class_ == KANON_DROPPED ? LOOKUP_NOWHERE : release->flows[i].class_};
 	qsort(entries, release->nflows, sizeof(Entry), compare_entries);
 	lookup = palloc(size);
 	SET_VARSIZE(lookup, size);
@@ -150,15 +150,13 @@ lookup_create(const KanonRelease *release, const int64 *hash, const int64 *low, 
 
 /* ---- on workers ---- */
 
-PG_FUNCTION_INFO_V1(kanon_class_of);
-
-static void
+void
 raise_no_lookup(void)
 {
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("these are no classes of row types")));
 }
 
-/* The class of the last entry that is not above, or NOWHERE. */
+/* The class of the last entry that is not above, or LOOKUP_NOWHERE. */
 static uint32
 find_class(bytea *lookup, uint64 hash, uint64 lot)
 {
@@ -193,21 +191,13 @@ find_class(bytea *lookup, uint64 hash, uint64 lot)
 		else
 			high = middle;
 	}
-	return found != NULL && get64(found) == hash ? get32(found + entry - sizeof(uint32)) : NOWHERE;
+	return found != NULL && get64(found) == hash ? get32(found + entry - sizeof(uint32)) : LOOKUP_NOWHERE;
 }
 
-/* Class and shard as one number, in which order rows are written: NULL for a row that goes nowhere. */
-Datum
-kanon_class_of(PG_FUNCTION_ARGS)
+uint32
+lookup_class(bytea *lookup, bytea *packed, int32 shard)
 {
-	bytea *lookup = PG_GETARG_BYTEA_PP(0);
-	bytea *packed = PG_GETARG_BYTEA_PP(1);
-	int32 shard = PG_GETARG_INT32(2);
-	uint32 class_ = find_class(lookup, packed_hash(packed), unsigned_lot(packed_lot(packed, shard)));
-
-	if (class_ > PG_INT32_MAX)
-		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) class_ << 32 | (uint32) shard);
+	return find_class(lookup, packed_hash(packed), unsigned_lot(packed_lot(packed, shard)));
 }
 
 /*

@@ -6,6 +6,7 @@
 
 #include "core/kanon.h"
 #include "host/border.h"
+#include "host/gate.h"
 #include "rows/source.h"
 #include "rows/row_types.h"
 #include "rows/target.h"
@@ -20,10 +21,15 @@
 /* ---- class_lookup.c: which class a row goes to, as workers look it up ---- */
 
 /*
- * The classes of all row types as one value, for kanon_class_of: hash[] of the types, which all differ, and
+ * The classes of all row types as one value, for kanon_shard_write: hash[] of the types, which all differ, and
  * low[] of the flows, the least lot of their rows.  NULL: it would take more than a query's hash table may; then rows are joined instead.
  */
 extern bytea *lookup_create(const KanonRelease *release, const int64 *hash, const int64 *low, Border *border);
+
+/* On workers: where a row goes that was set aside, or nowhere.  Raises when this is no such value. */
+#define LOOKUP_NOWHERE PG_UINT32_MAX
+extern uint32 lookup_class(bytea *lookup, bytea *packed, int32 shard);
+pg_noreturn extern void raise_no_lookup(void);
 
 /* ---- class_lookup.c: row types whose rows go to several classes, on workers ---- */
 
@@ -151,6 +157,13 @@ extern bool shard_counts(const Source *source);
  */
 extern char *shard_rows(const Source *source);
 extern char *shard_types(const Source *source);
+
+/* The relation that has the first row of each shard, beside what a function says of it (AS g). */
+extern char *shard_call(const Source *source, const char *call);
+
+/* On workers: all columns of a table, as they are; and all of its rows, as its caller may read them. */
+extern TupleDesc shard_columns(Oid relid);
+extern void shard_read(Oid relid, TupleDesc desc, bool whole, GateReceive receive, void *arg);
 
 /* ---- class_lookup.c: rows of a table as heap stores them, one after the other: is the next one like the one before? ---- */
 

@@ -2,12 +2,12 @@
  * distributed_write.c: the release becomes rows on the workers that have the source's.
  *
  * The rows were set aside under random places (worker_stage.c), each on a worker that was
- * drawn for it, and there they stay: one INSERT … SELECT, pushed down to each shard, finds
- * the class of each by its row type, and joins it with what classes show; both are sent to every
- * worker by Citus.  A row's type is found by a hash, with a seed under which all row
- * types that there are have different hashes: the one that was set aside with the row, which is looked
- * up, or, where workers have nothing of kanon, what PostgreSQL itself computes, and rows are joined
- * with their classes.
+ * drawn for it, and there they stay: one statement, pushed down to each shard, writes them with what
+ * their classes show; types with their classes, and these, are sent to every worker by Citus.  A
+ * row's type is found by a hash, with a seed under which all row types that there are have different
+ * hashes: the one that was set aside with the row, which a worker looks up as it writes its shard
+ * (shard_write.c), or, where workers have nothing of kanon, what PostgreSQL itself computes, and an
+ * INSERT … SELECT joins rows with their classes.
  */
 #include "compat.h"
 #include "distributed/distributed.h"
@@ -141,14 +141,6 @@ spread_takes(const Target *target, const Source *source, const KanonProblem *pro
 
 /* ---- row types by their hashes ---- */
 
-/* A function of a packed row type, and what else is said. */
-static char *
-of_packed(const Spread *spread, const char *function, const char *row, const char *more)
-{
-	return psprintf("%s.%s(%s%s" PACKED_COLUMN ", %s" SHARD_COLUMN ")", spread->types->source->functions,
-					function, more, row, row);
-}
-
 /* As workers have computed it, or will: of a record of what row types are made of. */
 static char *
 hash_of_row(const Spread *spread, const char *row)
@@ -175,7 +167,8 @@ static char *
 lot_of_row(const Spread *spread, const char *row)
 {
 	if (spread->types->source->staged_packed)
-		return of_packed(spread, "kanon_row_type_lot", row, "");
+		return psprintf("%s.kanon_row_type_lot(%s" PACKED_COLUMN ", %s" SHARD_COLUMN ")",
+						spread->types->source->functions, row, row);
 	return psprintf("(%s" PLACE_COLUMN " OPERATOR(pg_catalog.<<) 32 OPERATOR(pg_catalog.|)"
 					" (%s" PLACE_COLUMN " OPERATOR(pg_catalog.>>) 32 OPERATOR(pg_catalog.&) 4294967295))",
 					row, row);
@@ -527,9 +520,6 @@ rows_with_classes(const Spread *spread)
 static char *
 order_of_row(const Spread *spread)
 {
-	if (spread->lookup != NULL)
-		return of_packed(spread, "kanon_class_of", "s.",
-						 psprintf("(SELECT types FROM %s), ", looked_up_types(spread)));
 	return psprintf("(t.class::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32 OPERATOR(pg_catalog.|)"
 					" (%s OPERATOR(pg_catalog.&) 4294967295))",
 					spread->types->source->staged_packed ? "s." SHARD_COLUMN "::pg_catalog.int8"
@@ -565,6 +555,31 @@ insert_rows(const Spread *spread, const char *rows, const char *classes)
 					 rows, source->staged_packed ? "" : ", s." PLACE_COLUMN, classes);
 	border_progress(spread->border, "writing", 0, spread->types->nrows - spread->release->dropped);
 	return (int64) gate_execute(sql.data, false, SPI_OK_INSERT);
+}
+
+/*
+ * The same where types are looked up: the query inserts nothing itself, since each shard is written by the function that it
+ * calls.  How many rows come of it is counted when the target is verified.
+ */
+static int64
+write_shards(const Spread *spread, const char *classes)
+{
+	int64 rows = spread->types->nrows - spread->release->dropped;
+	StringInfoData cells;
+
+	initStringInfo(&cells);
+	for (int i = 0; i < mapped_columns(spread); i++)
+		appendStringInfo(&cells, ", f.c%d", i + 1);
+	border_progress(spread->border, "writing", 0, rows);
+	(void) gate_execute(psprintf("INSERT INTO %s (" KANON_SHARD_COLUMN ") SELECT t." SHARD_COLUMN " FROM %s",
+								 spread->target->building,
+								 shard_call(spread->types->source,
+											psprintf("kanon_shard_write(t.tableoid, (SELECT types FROM %s),"
+													 " ARRAY(SELECT ROW(f.class%s) FROM %s))"
+													 " AS g (none pg_catalog.bool)",
+													 looked_up_types(spread), cells.data, classes))),
+						false, SPI_OK_INSERT);
+	return rows;
 }
 
 static void
@@ -607,8 +622,8 @@ spread_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 	classes = mapped_classes(&spread, rel);
 	table_close(rel, NoLock);
 	citus_distribute(target->building, KANON_SHARD_COLUMN, types->source->name);
-	rows = spread.lookup != NULL ? psprintf("%s AS s", types->source->name) : rows_with_classes(&spread);
-	written = insert_rows(&spread, rows, classes);
+	rows = spread.lookup != NULL ? NULL : rows_with_classes(&spread);
+	written = spread.lookup != NULL ? write_shards(&spread, classes) : insert_rows(&spread, rows, classes);
 	if (counts_persons(problem))
 	{
 		counted_persons(types, problem, release, spread.hash, rows, border);

@@ -32,13 +32,19 @@ PG_FUNCTION_INFO_V1(kanon_shard_types);
 
 /* ---- what is asked ---- */
 
+char *
+shard_call(const Source *source, const char *call)
+{
+	return psprintf("%s AS t, LATERAL %s.%s WHERE t.ctid OPERATOR(pg_catalog.=) '(0,1)'::pg_catalog.tid",
+					source->name, source->functions, call);
+}
+
 /* Each shard has a first row, whose system column says which table it is. */
 static char *
 of_shards(const Source *source, const char *function, const char *more, const char *columns)
 {
-	return psprintf("(SELECT g.* FROM %s AS t, LATERAL %s.%s(t.tableoid%s) AS g (%s)"
-					" WHERE t.ctid OPERATOR(pg_catalog.=) '(0,1)'::pg_catalog.tid) AS s",
-					source->name, source->functions, function, more, columns);
+	return psprintf("(SELECT g.* FROM %s) AS s",
+					shard_call(source, psprintf("%s(t.tableoid%s) AS g (%s)", function, more, columns)));
 }
 
 /* (In FROM each column has a name of its own.) */
@@ -135,9 +141,8 @@ put_line(const ShardLines *lines, int64 rows)
 	tuplestore_putvalues(lines->store, lines->desc, lines->values, lines->nulls);
 }
 
-/* All rows of the table, as its caller may read them. */
-static void
-read_shard(Oid relid, TupleDesc desc, bool whole, GateReceive receive, void *arg)
+void
+shard_read(Oid relid, TupleDesc desc, bool whole, GateReceive receive, void *arg)
 {
 	char *name = relation_name(relid);
 	StringInfoData sql;
@@ -267,7 +272,7 @@ kanon_shard_types(PG_FUNCTION_ARGS)
 	desc = CreateTemplateTupleDesc(1);
 	TupleDescCopyEntry(desc, 1, counter.lines.desc, 1);
 	TupleDescFinalize(desc);
-	read_shard(PG_GETARG_OID(0), desc, false, receive_type, &counter);
+	shard_read(PG_GETARG_OID(0), desc, false, receive_type, &counter);
 	put_types(&counter);
 	return (Datum) 0;
 }
@@ -542,9 +547,8 @@ receive_row(void *arg, TupleTableSlot *slot)
 
 /* ---- whole rows ---- */
 
-/* All columns of the table, as they are. */
-static TupleDesc
-whole_row(Oid relid)
+TupleDesc
+shard_columns(Oid relid)
 {
 	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	List *columns = NIL;
@@ -584,7 +588,7 @@ place_of(TupleDesc desc, const char *name)
 static TupleDesc
 find_columns(RowCounter *counter, Oid relid, char **kept)
 {
-	TupleDesc desc = whole_row(relid), sampled;
+	TupleDesc desc = shard_columns(relid), sampled;
 	int compared = 0, first = desc->natts, end = 0;
 
 	if (counter->nkept > desc->natts)
@@ -638,7 +642,7 @@ kanon_shard_rows(PG_FUNCTION_ARGS)
 	counter.scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon kept", ALLOCSET_DEFAULT_SIZES);
 	counter.values = values_create(CurrentMemoryContext, 256, NULL);
 	begin_rows(&counter);
-	read_shard(PG_GETARG_OID(0), desc, true, receive_row, &counter);
+	shard_read(PG_GETARG_OID(0), desc, true, receive_row, &counter);
 	put_rows(&counter);
 	if (counter.nkept > 0)
 		put_values(&counter);

@@ -32,7 +32,7 @@ AS 'MODULE_PATHNAME', 'kanon_row_type_lot';
 COMMENT ON FUNCTION kanon_internal.kanon_row_type_lot(bytea, integer)
 IS 'behind kanon.distribute: the lot of a row, by which rows of a type are divided among classes';
 
--- Both read a table, and are called IMMUTABLE all the same: Citus pushes down no other function in FROM. Which table, a column of its
+-- These read a table, and are called IMMUTABLE all the same: Citus pushes down no other function in FROM. Which table, a column of its
 -- rows says, so that no planner knows what they give.
 CREATE FUNCTION kanon_internal.kanon_shard_types(shard oid)
 RETURNS SETOF record
@@ -50,13 +50,13 @@ AS 'MODULE_PATHNAME', 'kanon_shard_rows';
 COMMENT ON FUNCTION kanon_internal.kanon_shard_rows(oid, integer, name[])
 IS 'behind kanon.distribute: the rows of a table, those that are alike once or a few times, and how many they are; beside them values of kept columns, as kanon_sampled tells them';
 
-CREATE FUNCTION kanon_internal.kanon_class_of(classes bytea, row_type bytea, shard integer)
-RETURNS bigint
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'kanon_class_of';
+CREATE FUNCTION kanon_internal.kanon_shard_write(shard oid, types bytea, classes record[])
+RETURNS SETOF record
+LANGUAGE C IMMUTABLE STRICT
+AS 'MODULE_PATHNAME', 'kanon_shard_write';
 
-COMMENT ON FUNCTION kanon_internal.kanon_class_of(bytea, bytea, integer)
-IS 'behind kanon.distribute: the class that a row goes to, and its place among others';
+COMMENT ON FUNCTION kanon_internal.kanon_shard_write(oid, bytea, record[])
+IS 'behind kanon.distribute: the rows of a table that was set aside go to the table that the query inserts into, with what their classes show';
 
 CREATE FUNCTION kanon_internal.kanon_sampled(forgotten integer, kept_values record)
 RETURNS bytea
