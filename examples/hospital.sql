@@ -6,7 +6,7 @@
 -- draw(i, what, n): a number from 0 to n - 1, evenly spread over the rows i.
 CREATE FUNCTION draw(i int, what text, n int) RETURNS int
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT ((('x' || substr(md5(what || ' ' || i), 1, 8))::bit(32)::bigint & 2147483647) % n)::int
+    SELECT ((('x' || substr(md5(what || ' ' || i::text), 1, 8))::bit(32)::bigint & 2147483647) % n)::int
 $$;
 
 -- A city, its suburbs, and villages with a few dozen patients each.

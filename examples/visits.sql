@@ -7,7 +7,7 @@ CREATE SCHEMA IF NOT EXISTS clinic;
 -- draw(i, what, n): a number from 0 to n - 1, evenly spread over the rows i.
 CREATE FUNCTION pg_temp.draw(i bigint, what text, n int) RETURNS int
     LANGUAGE sql IMMUTABLE AS $$
-    SELECT ((('x' || substr(md5(what || ' ' || i), 1, 8))::bit(32)::bigint & 2147483647) % n)::int
+    SELECT ((('x' || substr(md5(what || ' ' || i::text), 1, 8))::bit(32)::bigint & 2147483647) % n)::int
 $$;
 
 CREATE TABLE clinic.patients (
