@@ -582,6 +582,18 @@ extern int kanon_class_suppressed(const KanonProblem *problem, const KanonReleas
 /* True if a class shows nothing at all (ranges everywhere have the pattern of that, too). */
 extern bool kanon_class_blank(const KanonProblem *problem, const KanonRelease *release, uint32_t class_);
 
+/* The outcome of one quasi-identifier. */
+typedef struct KanonColumnMeasures
+{
+	int64_t suppressed; /* published cells that are suppressed whole */
+	int64_t kept;       /* published cells that show their value */
+	int64_t lost;       /* those and the cells of rows left out */
+	uint32_t shown;     /* different things that are still shown: values, nodes, ranges, sets */
+	double ncp;         /* mean over all rows, 0 .. 1 */
+	double entropy;     /* bits lost */
+	double entropy_all; /* bits that suppressing the whole column would lose */
+} KanonColumnMeasures;
+
 /* measure.c: how good a release is.  Takes any release, by whatever method. */
 typedef struct KanonMeasures
 {
@@ -606,21 +618,10 @@ typedef struct KanonMeasures
 	double precision;     /* 1 nothing lost .. 0 everything; NaN: a range or a set is shown */
 	double entropy;       /* bits */
 	double entropy_share; /* of what suppressing every cell would lose */
+	KanonColumnMeasures columns[KANON_MAX_QIS];
 } KanonMeasures;
 
-/* The outcome of one quasi-identifier. */
-typedef struct KanonColumnMeasures
-{
-	int64_t suppressed; /* published cells that are suppressed whole */
-	int64_t kept;       /* published cells that show their value */
-	int64_t lost;       /* those and the cells of rows left out */
-	uint32_t shown;     /* different things that are still shown: values, nodes, ranges, sets */
-	double ncp;         /* mean over all rows, 0 .. 1 */
-	double entropy;     /* bits lost */
-	double entropy_all; /* bits that suppressing the whole column would lose */
-} KanonColumnMeasures;
-
-/* Fills columns[kanon_count_qis(problem)]. */
+/* These alone: fills columns[kanon_count_qis(problem)]. */
 extern KanonStatus kanon_measure_columns(const KanonProblem *problem, const KanonRelease *release,
 										 KanonColumnMeasures *columns);
 

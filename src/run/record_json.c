@@ -30,6 +30,19 @@ typedef struct JsonMaker
 	Oid element; /* whose output function it is, or InvalidOid */
 } JsonMaker;
 
+/* Values that were JSON before, in one context that is emptied when they were so many; and bytes of each at most. */
+#define MOST_REMEMBERED 4096
+#define MOST_BYTES 64
+
+/* A value of a quasi-identifier, found by the last bits of its code. */
+#define REMEMBERED 256
+
+typedef struct Remembered
+{
+	uint32 code; /* and 1; 0: there is none */
+	JsonbValue value;
+} Remembered;
+
 /*
  * Would to_jsonb look for a cast to json?  The owner of a type can make one at any time, by a
  * function of theirs; that of an extension which a superuser installed is trusted.
@@ -109,33 +122,47 @@ push_array(JsonbInState *state, ArrayType *array, JsonMaker *maker)
 	kanon_push_jsonb(state, WJB_END_ARRAY, NULL);
 }
 
+/* A value that is no array of texts. */
+static JsonbValue
+json_value(Datum datum, JsonMaker *maker)
+{
+	JsonbValue value;
+	Jsonb *json;
+
+	if (maker->text)
+		return text_value(OutputFunctionCall(&maker->function, datum));
+	json = DatumGetJsonbP(FunctionCall1(&maker->function, datum));
+	if (!JB_ROOT_IS_SCALAR(json) || !JsonbExtractScalar(&json->root, &value))
+	{
+		value.type = jbvBinary;
+		value.val.binary.data = &json->root;
+		value.val.binary.len = VARSIZE_ANY_EXHDR(json);
+	}
+	return value;
+}
+
+static void
+push_key(JsonbInState *state, const char *name)
+{
+	JsonbValue key = text_value(unconstify(char *, name));
+
+	kanon_push_jsonb(state, WJB_KEY, &key);
+}
+
 /* "name": value */
 static void
 push_pair(JsonbInState *state, const char *name, Datum datum, bool isnull, JsonMaker *maker)
 {
-	JsonbValue key = text_value(unconstify(char *, name)), value;
+	JsonbValue value = {.type = jbvNull};
 
-	kanon_push_jsonb(state, WJB_KEY, &key);
-	if (isnull)
-		value.type = jbvNull;
-	else if (OidIsValid(maker->element))
+	push_key(state, name);
+	if (!isnull && OidIsValid(maker->element))
 	{
 		push_array(state, DatumGetArrayTypeP(datum), maker);
 		return;
 	}
-	else if (maker->text)
-		value = text_value(OutputFunctionCall(&maker->function, datum));
-	else
-	{
-		Jsonb *json = DatumGetJsonbP(FunctionCall1(&maker->function, datum));
-
-		if (!JB_ROOT_IS_SCALAR(json) || !JsonbExtractScalar(&json->root, &value))
-		{
-			value.type = jbvBinary;
-			value.val.binary.data = &json->root;
-			value.val.binary.len = VARSIZE_ANY_EXHDR(json);
-		}
-	}
+	if (!isnull)
+		value = json_value(datum, maker);
 	kanon_push_jsonb(state, WJB_VALUE, &value);
 }
 
@@ -145,6 +172,9 @@ struct ShownJson
 	Shower *shower;
 	JsonMaker *makers; /* [nqis] */
 	int *order; /* [nqis] quasi-identifiers as jsonb sorts their names, so that it has nothing to sort */
+	MemoryContext context; /* of what is remembered */
+	int nremembered;
+	Remembered *remembered; /* [nqis][REMEMBERED] */
 };
 
 static int
@@ -166,6 +196,9 @@ shown_json_open(const Source *source)
 	json->shower = shower_create(source);
 	json->makers = palloc0(sizeof(JsonMaker) * source->nqis);
 	json->order = palloc(sizeof(int) * source->nqis);
+	json->context = AllocSetContextCreate(CurrentMemoryContext, "kanon JSON", ALLOCSET_SMALL_SIZES);
+	json->nremembered = 0;
+	json->remembered = palloc0(sizeof(Remembered) * REMEMBERED * source->nqis);
 	for (int c = 0; c < source->nqis; c++)
 	{
 		const SourceColumn *column = &source->qis[c];
@@ -176,6 +209,51 @@ shown_json_open(const Source *source)
 	}
 	qsort_arg(json->order, source->nqis, sizeof(int), compare_names, source->qis);
 	return json;
+}
+
+/* Short texts and numbers are remembered. */
+static void
+remember(ShownJson *json, Remembered *one, uint32 code, const JsonbValue *value)
+{
+	bool number = value->type == jbvNumeric;
+	char *bytes = number ? (char *) value->val.numeric : value->val.string.val;
+	Size length = number ? VARSIZE(value->val.numeric) : (Size) value->val.string.len;
+
+	if ((!number && value->type != jbvString) || length > MOST_BYTES)
+		return;
+	if (++json->nremembered > MOST_REMEMBERED)
+	{
+		MemoryContextReset(json->context);
+		memset(json->remembered, 0, sizeof(Remembered) * REMEMBERED * json->source->nqis);
+		json->nremembered = 1;
+	}
+	bytes = memcpy(MemoryContextAlloc(json->context, Max(length, 1)), bytes, length);
+	one->code = code + 1;
+	one->value = *value;
+	if (number)
+		one->value.val.numeric = (Numeric) bytes;
+	else
+		one->value.val.string.val = bytes;
+}
+
+/* A single value of a column that shows values. */
+static void
+push_shown(JsonbInState *state, ShownJson *json, int c, const KanonCell *cells)
+{
+	const KanonCell *cell = &cells[json->source->levels.first[c]];
+	Remembered *one = &json->remembered[c * REMEMBERED + cell->code % REMEMBERED];
+	JsonbValue value = one->value;
+
+	push_key(state, json->source->qis[c].name);
+	if (one->code != cell->code + 1)
+	{
+		bool isnull;
+		Datum shown = show_cell(json->shower, c, cells, NULL, &isnull);
+
+		value = isnull ? (JsonbValue){.type = jbvNull} : json_value(shown, &json->makers[c]);
+		remember(json, one, cell->code, &value);
+	}
+	kanon_push_jsonb(state, WJB_VALUE, &value);
 }
 
 Datum
@@ -193,6 +271,11 @@ shown_json(ShownJson *json, const KanonCell *cells, const uint32 *pool)
 
 		if (shows_nothing(&source->levels, c, cells))
 			continue;
+		if (cells[source->levels.first[c]].show == KANON_SHOW_VALUE && !OidIsValid(json->makers[c].element))
+		{
+			push_shown(&state, json, c, cells);
+			continue;
+		}
 		shown = show_cell(json->shower, c, cells, pool, &isnull);
 		push_pair(&state, source->qis[c].name, shown, isnull, &json->makers[c]);
 	}

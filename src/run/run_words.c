@@ -321,9 +321,6 @@ run_suppressed_share(const Run *run)
 const KanonColumnMeasures *
 run_measure_columns(const Run *run)
 {
-	KanonColumnMeasures *columns = palloc0(sizeof(KanonColumnMeasures) * run->source->nqis);
-
-	border_check(run->border, kanon_measure_columns(&run->problem, &run->release, columns), "");
-	run_notice_empty(run, columns);
-	return columns;
+	run_notice_empty(run, run->measures.columns);
+	return run->measures.columns;
 }

@@ -53,6 +53,9 @@
 #include "util/sort.h"
 #include "util/scratch.h"
 
+/* Flows ahead whose classes are fetched into the processor's memory. */
+#define AHEAD 16
+
 /* A value, or what some generalize to. */
 typedef struct Node
 {
@@ -145,6 +148,9 @@ count_lost(Loss *loss)
 
 		if (kanon_stop(&loss->pace, 2))
 			return KANON_CANCELLED;
+		/* (classes of one type and of the next lie anywhere in memory) */
+		if (i + AHEAD < release->nflows && flow[AHEAD].class_ != KANON_DROPPED)
+			__builtin_prefetch(&release->classes[flow[AHEAD].class_]);
 		if (dropped)
 			loss->dropped += flow->rows;
 		KANON_EACH (c, hidden)
@@ -503,8 +509,8 @@ discernibility(const KanonProblem *problem, const KanonRelease *release, double 
 KanonStatus
 kanon_measure_loss(const KanonProblem *problem, const KanonRelease *release, KanonMeasures *measures)
 {
-	KanonColumnMeasures columns[KANON_MAX_COLUMNS];
-	Loss loss = {.problem = problem, .release = release, .columns = columns};
+	const KanonColumnMeasures *columns = measures->columns;
+	Loss loss = {.problem = problem, .release = release, .columns = measures->columns};
 	double rows = (double) measures->rows + (double) release->dropped;
 	double weights = 0, heights = 0, entropy_all = 0;
 	KanonStatus status = measure_qis(&loss);
