@@ -2,7 +2,8 @@
 # citus.sh RESULTS: processor seconds of the coordinator and of the workers, where the server that
 # KANON_SERVER_CONF describes (what finds kanon and Citus) has Citus; nothing where it has not.
 # Adult-2 x 93 and x 186 (3 and 6 million rows), two kept columns: the colocated copy, what
-# kanon.distribute = 'off' does, and what kanon does by itself.  Three servers on sockets, as
+# kanon.distribute = 'off' does, what kanon does by itself, and where it replaces a table of the coordinator.  Means of
+# three runs beside their musts go to citus_musts.tsv.  Three servers on sockets, as
 # the current user, who is not root.
 # shellcheck source=dev/common.sh
 . "$(dirname "$0")/../dev/common.sh"
@@ -46,10 +47,10 @@ seconds() {
 	} | awk -v ticks="$(getconf CLK_TCK)" '{ sum += $1 } END { printf "%.2f\n", sum / ticks }'
 }
 
-# measure WHAT ROWS STATEMENT: a line of results
+# measure WHAT ROWS STATEMENT [BEFORE]: a line of results
 measure() {
 	local coordinator workers
-	ask 1 -o /dev/null -c 'SET client_min_messages = warning' -c 'DROP TABLE IF EXISTS bench_out' -c 'CHECKPOINT'
+	ask 1 -o /dev/null -c 'SET client_min_messages = warning' -c 'DROP TABLE IF EXISTS bench_out' -c "${4:-SELECT}" -c 'CHECKPOINT'
 	sleep 1
 	coordinator=$(seconds 1) workers=$(awk "BEGIN { print $(seconds 2) + $(seconds 3) }")
 	ask 1 -o /dev/null -c 'SET client_min_messages = warning' -c "$3"
@@ -74,5 +75,15 @@ for copies in 93 186; do
 		measure 'colocated copy' "$rows" "CREATE TABLE bench_out (LIKE big); SELECT create_distributed_table('bench_out', 'id', colocate_with => 'big'); INSERT INTO bench_out TABLE big"
 		measure "kanon.distribute = 'off'" "$rows" "SET kanon.distribute = off; $call"
 		measure 'kanon' "$rows" "$call"
+		measure 'kanon, replacing' "$rows" "${call/%)/, replace => true)}" 'CREATE TABLE bench_out (id int)'
 	done
 done
+awk -F'\t' '
+	NR > 1 && !first { first = $2 }
+	$2 == first { n[$1]++; coordinator[$1] += $3; all[$1] += $3 + $4 }
+	function line(what, ours, other, must) { printf "%s\t%.2f\t%.2f\t%.2f\t%s\n", what, ours, other, ours / other, must }
+	END {
+		print "what\tours, s\tthe other, s\tratio\tmust"
+		line(first " rows, all nodes / a colocated copy", all["kanon"] / n["kanon"], all["colocated copy"] / n["colocated copy"], 3)
+		line("replacing a table of the coordinator, its seconds / 1 s", coordinator["kanon, replacing"] / n["kanon, replacing"], 1, 2)
+	}' "$results/citus.tsv" | tee "$results/citus_musts.tsv"
