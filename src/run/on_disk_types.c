@@ -1,7 +1,8 @@
 /*
  * on_disk_types.c: partition_by of a source whose row types do not fit into memory.
  *
- * A value's row types are in memory while they are solved, and no others.  The tables on disk,
+ * A value's row types are in memory while they are solved, and no others: a million row types of 40 values take 8 MB
+ * instead of 112, and 2.7 times the time.  Without that the call is refused.  The tables on disk,
  * each time sorted by PostgreSQL:
  *
  *   source   the rows (without kept columns: groups), by the value, then by their codes

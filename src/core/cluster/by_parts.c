@@ -453,7 +453,8 @@ cluster_solve_by_parts(const KanonProblem *problem, KanonSolve solve, KanonRelea
 
 /*
  * ---- Rows that are better left out of a partition: what their clusters would
- * then show of the others is worth more than they are.
+ * then show of the others is worth more than they are.  `forest` with residual => 'drop' costs 1 to 4 % less by
+ * it at k = 5 and 11 to 16 % at k = 20 (CMC, Adult), in the same time.
  */
 
 /* The flows from .. to are a cluster: marks those that cost less when hidden altogether. */
