@@ -262,7 +262,7 @@ copy_rows(const Linked *linked, int t)
 		"CREATE TABLE %s AS SELECT %s, w.kanon_person, coalesce(h." HELD_ROW
 		", w.nth_of_all OPERATOR(pg_catalog.+) %s) AS " HELD_ROW ", %s AS kanon_above, h." HELD_LEVELS
 		", w.kanon_key, w.kanon_hash, w.kanon_nth"
-		" FROM (SELECT w.*, p.id AS kanon_person, pg_catalog.row_number() OVER () AS nth_of_all,"
+		" FROM (SELECT w.*, p.id AS kanon_person, pg_catalog.row_number() OVER (ORDER BY w.kanon_hash COLLATE pg_catalog.\"C\", p.id) AS nth_of_all,"
 		" pg_catalog.row_number() OVER (PARTITION BY w.kanon_whose, w.kanon_hash) AS kanon_nth FROM %s AS w JOIN %s AS p"
 		" ON p.key" EQ "w.kanon_whose WHERE p.part IS NOT NULL) AS w%s LEFT JOIN %s AS h ON h.kanon_person" EQ
 		"w.kanon_person AND h.kanon_hash" EQ "w.kanon_hash AND h.kanon_nth" EQ "w.kanon_nth",

@@ -39,6 +39,7 @@ typedef struct LinkedHistories
 	int64 oldest;  /* releases for which somebody has been, this one among them; 0: nobody is */
 
 	/* of all tries: */
+	int tries;
 	bool again; /* others are held back, and the release is to be made once more */
 	List *held; /* int64 *: histories that do not change */
 	List *keys; /* char *: new persons who wait */

@@ -22,6 +22,9 @@
 /* In which those who are to wait are looked for; in the last one all of a history do. */
 #define ROUNDS 6
 
+/* After so many tries no history changes. */
+#define TRIES 8
+
 /* ---- who changes ---- */
 
 /* One hash of all that a person has now. */
@@ -97,18 +100,20 @@ plan_parts(const Linked *linked)
 {
 	const LinkedHistories *histories = linked->histories;
 
-	history_sql(
-		"UPDATE %1$s AS p SET part = r.part FROM (SELECT id, CASE WHEN state = 'd' THEN CASE WHEN goes THEN 2 * history + 1 END"
-		" WHEN state = 'c' AND c >= %2$s AND (stay = 0 OR c + stay >= 2 * %2$s OR stay >= %2$s)"
-		" AND NOT (stay BETWEEN 1 AND %2$s - 1 AND nth <= %2$s - stay) THEN 2 * history END AS part"
-		" FROM (SELECT *, CASE WHEN goes THEN u ELSE u + d END AS stay"
-		" FROM (SELECT *, d >= %2$s AND (u + c = 0 OR u + c >= %2$s) AS goes"
-		" FROM (SELECT id, state, history, count(*) FILTER (WHERE state = 'u') OVER h AS u, count(*) FILTER (WHERE state = 'c') OVER h AS c,"
-		" count(*) FILTER (WHERE state = 'd') OVER h AS d,"
-		" row_number() OVER (PARTITION BY history, state ORDER BY since DESC, gen_random_uuid()) AS nth"
-		" FROM %1$s WHERE history IS NOT NULL AND NOT history IN (%3$s) WINDOW h AS (PARTITION BY history)) AS a) AS b) AS g) AS r"
-		" WHERE r.id = p.id AND r.part IS NOT NULL",
-		histories->plan, psprintf(INT64_FORMAT, linked->k), held_list(histories));
+	if (histories->tries < TRIES)
+		history_sql(
+			"UPDATE %1$s AS p SET part = r.part FROM (SELECT id, CASE WHEN state = 'd' THEN CASE WHEN goes THEN 2 * history + 1 END"
+			" WHEN state = 'c' AND c >= %2$s AND (stay = 0 OR c + stay >= 2 * %2$s OR stay >= %2$s)"
+			" AND NOT (stay BETWEEN 1 AND %2$s - 1 AND nth <= %2$s - stay) THEN 2 * history END AS part"
+			" FROM (SELECT *, CASE WHEN goes THEN u ELSE u + d END AS stay"
+			" FROM (SELECT *, d >= %2$s AND (u + c = 0 OR u + c >= %2$s) AS goes"
+			" FROM (SELECT id, state, history, count(*) FILTER (WHERE state = 'u') OVER h AS u, count(*) FILTER (WHERE state = 'c') OVER h AS c,"
+			" count(*) FILTER (WHERE state = 'd') OVER h AS d,"
+			" row_number() OVER (PARTITION BY history, state ORDER BY since DESC, hashint8extended(id, %4$s)) AS nth"
+			" FROM %1$s WHERE history IS NOT NULL AND NOT history IN (%3$s) WINDOW h AS (PARTITION BY history)) AS a) AS b) AS g) AS r"
+			" WHERE r.id = p.id AND r.part IS NOT NULL",
+			histories->plan, psprintf(INT64_FORMAT, linked->k), held_list(histories),
+			psprintf(INT64_FORMAT, histories->release));
 	history_sql(
 		"UPDATE %1$s SET part = 0 WHERE state = 'n' AND NOT key IN (SELECT w.key FROM %2$s AS w)"
 		" AND (SELECT count(*) FROM %1$s WHERE state = 'n' AND NOT key IN (SELECT w.key FROM %2$s AS w)) >= %3$s",
@@ -216,6 +221,7 @@ void
 linked_raise_again(LinkedHistories *histories)
 {
 	histories->again = true;
+	histories->tries++;
 	ereport(ERROR,
 			(errcode(ERRCODE_CHECK_VIOLATION), errmsg("some persons would stand alone, and are held back"),
 			 errhint("The release is made once more.")));
@@ -247,16 +253,20 @@ copy_divided(Linked *linked, const char *parts, char **shown)
  * would change stay with them; in the last round all.
  */
 static bool
-make_wait(Linked *linked, const char *parts, const char *alone, bool last)
+make_wait(Linked *linked, const char *parts, const char *alone, int round)
 {
 	const char *plan = linked->histories->plan;
+	bool last = round >= ROUNDS;
+	/* (the same in each try, so that those who passed do so again) */
+	char *some = psprintf("hashint8extended(id, " INT64_FORMAT ") %% 10 BETWEEN -2 AND 2",
+						  linked->histories->release + round);
 
 	if (alone == NULL)
 		return false;
 	history_sql(
 		"UPDATE %1$s AS p SET part = NULL WHERE part IS NOT NULL AND history IN (SELECT a.history FROM %1$s AS a WHERE"
 		" a.id IN (%2$s) AND a.part IS NULL) AND %3$s",
-		plan, alone, last ? "true" : "random() < 0.3");
+		plan, alone, last ? "true" : some);
 	history_sql(
 		"UPDATE %1$s SET part = NULL WHERE id IN (%2$s) OR %3$s AND history IN (SELECT a.history FROM %1$s AS a WHERE a.id IN (%2$s))",
 		plan, alone, last ? "true" : "false");
@@ -281,7 +291,7 @@ check_parts(Linked *linked)
 	if (!OidIsValid(linked->histories->before))
 		return;
 	copy_divided(linked, parts, shown);
-	while (make_wait(linked, parts, linked_find_alone(linked, parts, shown), round >= ROUNDS))
+	while (make_wait(linked, parts, linked_find_alone(linked, parts, shown), round))
 		round++;
 	history_sql("DROP TABLE %s", parts);
 	for (int t = 1; shown[t] != NULL; t++)
