@@ -1,5 +1,5 @@
 # A year of nights: 365 refreshes of three publications over a source that changes as
-# sources do, while readers read.  After each night plain SQL sees whether the promise is
+# sources do, while readers read (where a share is asked for, those around what happens, and every eighth).  After each night plain SQL sees whether the promise is
 # kept, every failure must be one that was to be expected and be told by name, and no
 # reader may get an error or see anything below the promise at any time.
 use strict;
@@ -126,6 +126,8 @@ my %events = (
 	# the table is exchanged for a larger one
 	310 => [ 'ALTER TABLE ward.visit ADD COLUMN note text, ADD COLUMN name text; UPDATE ward.visit SET note = repeat(ssn, 3)', '' ]);
 my %restarts = (110 => 'fast', 240 => 'immediate');
+my @nights = grep { !$ENV{KANON_TEST_SHARE} || $events{$_} || $events{ $_ - 1 } || $restarts{$_} || $_ % 8 == 5 } 1 .. 365;
+my %refreshed = map { $_ => 1 } @nights;
 
 my $job;
 
@@ -166,6 +168,7 @@ foreach my $day (1 .. 365)
 	}
 	(undef, $err) = job($changes->($day) . $before);
 	is($err, '', "day $day: the source changes") if $err ne '';
+	next unless $refreshed{$day};
 	(undef, $err) = job('CALL kanon_refresh_all()');
 	# the error names each, and why
 	my @named = sort map { "$_->[0] $_->[1]" } map { [/ward\.(\w+): SQLSTATE (\w+)/] } grep { /ward\.\w+: SQLSTATE/ } split /\n/, ($err =~ /ERROR: .*/s ? $& : '');
@@ -205,10 +208,10 @@ readers_stop('after the last night');
 is($bad_nights, 0, 'every night fails what must, and nothing else');
 is($unnamed, 0, 'every failure is told by name and in words');
 is($below, 0, 'nothing below the promise is ever seen');
-is($fresh, 365, 'and monitoring knows each night');
+is($fresh, scalar(@nights), 'and monitoring knows each night');
 is(scalar(keys %failures), scalar(grep { @{ $events{$_} } > 2 } keys %events), 'each kind of failure was seen');
 my ($out) = job("SELECT count(*) FILTER (WHERE status = 'failed'), count(DISTINCT publication), min(n), max(n) FROM (SELECT *, count(*) OVER (PARTITION BY publication) AS n FROM kanon_releases) r");
-is($out, '14|3|366|366', 'the history has them all');
+is($out, sprintf('14|3|%d|%1$d', @nights + 1), 'the history has them all');
 ($out) = job("SELECT relkind, count(*) FROM pg_class WHERE relname ~ '^(stays|persons|ages)' GROUP BY 1 ORDER BY 1");
 # of each publication the history, itself, the release and its row types; of persons two releases, with their keys and rows
 is($out, "r|17\nv|6", 'and nothing is left but what belongs there');

@@ -46,9 +46,12 @@ BEGIN
     FROM generate_series(1, usual.used, greatest(usual.used / most, 1)) AS n, given(call, n) AS g;
     RETURN result;
 END $$;
+-- (check-long has four times as many)
+\set most 250
+\getenv most KANON_REFUSED
 \pset format unaligned
 \pset tuples_only on
-SELECT call || E'\n  ' || refused(replace(call, 'replace => true', 'replace => true, dry_run => true'), 1000) || E'\n  ' || refused(call, 12) FROM unnest(ARRAY[
+SELECT call || E'\n  ' || refused(replace(call, 'replace => true', 'replace => true, dry_run => true'), :most) || E'\n  ' || refused(call, 12) FROM unnest(ARRAY[
     $$ kanon_pattern_guided('t', 'o', '{a,b}', 4, effort => 0, replace => true) $$,
     $$ kanon_pattern_guided('t', 'o', '{a,b}', 4, keep => '{ill,n}', mark => true, replace => true, hierarchies => '{"b": "bs", "a": {"interval": [3, 6]}}', class_column => 'ill', privacy => ARRAY[kanon_distinct_l('ill', 2), kanon_t_closeness('n', 0.9)]) $$,
     $$ kanon_pattern_guided('t', 'o', '{a,b,n}', 3, keep => '{ill}', partition_by => 'n', mask => '{"ill": {"constant": "z"}}', replace => true, privacy => ARRAY[kanon_subject('person')]) $$,
@@ -70,7 +73,7 @@ SELECT call || E'\n  ' || refused(replace(call, 'replace => true', 'replace => t
     $$ kanon_check('t', '{a,b,n}', 2, k => 4, missing => 'any') $$,
     $$ kanon_check_transactions('t', 'items') $$]) AS call;
 -- greedy keeps the first order's release where memory is short in a further order
-SELECT refused($$ kanon_pattern_guided('t', 'o', '{a,b}', 4, replace => true) $$, 1000);
+SELECT refused($$ kanon_pattern_guided('t', 'o', '{a,b}', 4, replace => true) $$, :most);
 -- and of every other method
 SELECT call || ': ' || refused(call, 12) FROM unnest(ARRAY[
     $$ kanon_cluster('t', NULL, '{a,b,n}', 3, method => 'bottom_up', keep => '{ill}', dry_run => true, privacy => ARRAY[kanon_entropy_l('ill', 2)]) $$,
