@@ -87,6 +87,31 @@ BEGIN;
 DO $$ BEGIN EXECUTE 'DROP TABLE guild_private.orders_rows_' || (SELECT max(release) FROM kanon_releases); END $$;
 SELECT status, message FROM kanon_refresh('guild_public');
 ROLLBACK;
+-- its owner can write into a private table
+DO $$ BEGIN EXECUTE format('CREATE VIEW guild_rows AS TABLE guild_private.orders_rows_%1$s; CREATE VIEW guild_held AS TABLE guild_private.members_held_%1$s', (SELECT max(release) FROM kanon_releases)); END $$;
+CREATE FUNCTION guild_altered(sql text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    said text;
+BEGIN
+    EXECUTE sql;
+    SELECT format('%s: %s', status, message) FROM kanon_refresh('guild_public') INTO said;
+    RAISE EXCEPTION '%', said USING ERRCODE = 'KA000';
+EXCEPTION WHEN SQLSTATE 'KA000' THEN
+    RETURN sqlerrm;
+END
+$$;
+SET client_min_messages = error;
+SELECT guild_altered('UPDATE guild_rows SET kanon_levels = NULL');
+SELECT guild_altered($$UPDATE guild_rows SET kanon_levels = ''$$);
+SELECT guild_altered($$UPDATE guild_rows SET kanon_levels = '\xff'$$);
+SELECT guild_altered('UPDATE guild_rows SET kanon_row = NULL, kanon_person = NULL');
+SELECT guild_altered('UPDATE guild_held SET id = NULL');
+SELECT guild_altered('UPDATE guild_held SET kanon_part = NULL, kanon_person = NULL');
+DO $$ BEGIN EXECUTE format('DROP VIEW guild_rows; ALTER TABLE guild_private.orders_rows_%1$s ALTER kanon_levels TYPE int8 USING 7; CREATE VIEW guild_rows AS TABLE guild_private.orders_rows_%1$s', (SELECT max(release) FROM kanon_releases)); END $$;
+SELECT guild_altered('SELECT 1');
+DROP VIEW guild_rows, guild_held;
+DROP FUNCTION guild_altered;
+SET client_min_messages = warning;
 -- new histories
 SELECT kanon_alter_publication('guild_public', k => 4, protect_successive => false);
 SELECT status, held_persons FROM kanon_refresh('guild_public');

@@ -299,6 +299,14 @@ linked_copy_now(Linked *linked)
 		find_whose(linked, t);
 }
 
+static Oid
+column_type(const char *table, const char *column)
+{
+	Oid relid = history_oid(table);
+
+	return get_atttype(relid, get_attnum(relid, column));
+}
+
 void
 linked_copy_held(Linked *linked)
 {
@@ -310,6 +318,9 @@ linked_copy_held(Linked *linked)
 		if (linked->tables[t].role == LINKED_ROWS)
 			copy_rows(linked, t);
 		held_lasting(held->after);
+		if (linked->tables[t].role == LINKED_ROWS && (column_type(held->after, HELD_ROW) != INT8OID ||
+													  column_type(held->after, HELD_LEVELS) != BYTEAOID))
+			linked_raise_altered();
 		linked->tables[t].request.linked.held = history_oid(held->after);
 		if (linked->tables[t].role != LINKED_LOOKUP)
 			history_sql("DROP TABLE %s", held->now);

@@ -43,6 +43,36 @@ levels_of(const LinkedTable *table, int place, uint32 type)
 	return isnull ? NULL : (const uint8 *) VARDATA_ANY(DatumGetByteaPP(value));
 }
 
+void
+linked_raise_altered(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("a private table of the release before was altered"),
+			 errhint("Undo that. Or begin new histories: kanon_alter_publication with protect_successive => "
+					 "false, a refresh, and true again.")));
+}
+
+/* Its owner can write anything into a private table. */
+static void
+check_levels(const LinkedTable *table, int place)
+{
+	const Levels *levels = &table->run->source->levels;
+
+	for (uint32 i = 0; i < table->run->types->ntypes; i++)
+	{
+		bool isnull;
+		Datum value = value_of(table, place, i, &isnull);
+		const bytea *shown = isnull ? NULL : DatumGetByteaPP(value);
+
+		if (shown != NULL && VARSIZE_ANY_EXHDR(shown) != (Size) levels->nqis)
+			linked_raise_altered();
+		for (int q = 0; q < levels->nqis && shown != NULL; q++)
+			if (((const uint8 *) VARDATA_ANY(shown))[q] > levels->first[q + 1] - levels->first[q])
+				linked_raise_altered();
+	}
+}
+
 /* The first of all classes is of those who stay as they were. */
 static bool
 is_held(const Linked *linked, const LinkedTable *table, uint32 row)
@@ -94,6 +124,7 @@ linked_hold_rows(Linked *linked, KanonLinkedTable *tables)
 		KanonProblem *problem = palloc(sizeof(KanonProblem));
 		KanonColumn *columns = palloc(sizeof(KanonColumn) * Max(table->run->problem.ncolumns, 1));
 
+		check_levels(table, place_of(table, HELD_LEVELS));
 		*problem = table->run->problem;
 		memcpy(columns, problem->columns, sizeof(KanonColumn) * problem->ncolumns);
 		for (int q = 0; q < levels->nqis; q++)
@@ -120,6 +151,8 @@ linked_show_held(Linked *linked)
 
 			if (is_held(linked, table, row))
 			{
+				if (before == NULL)
+					linked_raise_altered();
 				table->gone[row] = false;
 				table->like[row] = table->type[row];
 				memcpy(level, before, nqis);

@@ -79,13 +79,17 @@ static bool
 receive_person(void *arg, TupleTableSlot *slot)
 {
 	Grouper *grouper = arg;
-	uint32 *class_ = linked_class_of(grouper->linked, grouper->pseudonyms, slot->tts_values[0]);
+	bool whole = !slot->tts_isnull[0] && !slot->tts_isnull[1] && !slot->tts_isnull[2];
+	uint32 *class_ =
+		!whole ? NULL : linked_class_of(grouper->linked, grouper->pseudonyms, slot->tts_values[0]);
 	int64 person = DatumGetInt64(slot->tts_values[1]), part = DatumGetInt64(slot->tts_values[2]);
 	int64 key[2] = {part, part < 0 || class_ == NULL ? -1 : *class_};
 	TupleTableSlot *row;
 	bool found;
 	Sharing *group;
 
+	if (!whole)
+		linked_raise_altered();
 	if (class_ == NULL)
 	{
 		grouper->divided = grouper->divided || part < 0;

@@ -71,6 +71,9 @@ extern char *linked_find_alone(Linked *linked, const char *persons, char *const 
 extern void linked_hold_back(LinkedHistories *histories, const char *persons);
 pg_noreturn extern void linked_raise_again(LinkedHistories *histories);
 
+/* Raises that a private table is not as the release before left it. */
+pg_noreturn extern void linked_raise_altered(void);
+
 /* linked_held.c: rows of those who stay as they were look as they did; those of others no closer than before. */
 extern void linked_hold_rows(Linked *linked, KanonLinkedTable *tables);
 extern void linked_show_held(Linked *linked);
