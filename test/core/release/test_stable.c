@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "diverse.h"
 #include "fixture.h"
 
 #define TABLES 3000
@@ -203,6 +204,43 @@ leaves_k_behind(void **state)
 	assert_int_equal(host.blocks, 0);
 }
 
+/* A class that keeps the rules without a newcomer turns it away where they would be broken, and stays as it was. */
+static void
+turns_away(void **state)
+{
+	/* the last column is sensitive; in no class may a value have more than half of the rows */
+	static const uint32_t code[][3] = {{0, 0, 0}, {0, 1, 1}, {0, 2, 0}, {1, 0, 0},
+									   {1, 1, 1}, {2, 2, 1}, {3, 2, 0}, {4, 2, 1}};
+	const KanonPattern pattern[] = {KANON_BITS(2), KANON_BITS(2)};
+	KanonFlow flows[] = {{0, 0, 1}, {1, 0, 1}, {3, 1, 1}, {4, 1, 1}};
+	KanonPrevious previous = {.nclasses = 2, .pattern = pattern, .flows = flows, .nflows = 4};
+	Host host;
+	KanonProblem *problem;
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	host_init(&host);
+	problem = problem_from_codes(&host, code[0], sizeof(code) / sizeof(code[0]), 3, 2);
+	((KanonColumn *) problem->columns)[1].weight = 0.5;
+	problem->ncolumns--;
+	problem->nextra = 1;
+	problem->extra = problem->columns + problem->ncolumns;
+	diverse_dense((KanonColumn *) problem->extra, problem->ntypes);
+	diverse_rules[0] = (KanonPrivacyRule){.kind = KANON_ALPHA, .share = 0.5};
+	diverse_nrules = 1;
+	diverse_reopen(problem);
+	assert_int_equal(kanon_solve_stable(problem, &previous, kanon_solve_greedy, &release, &report), KANON_OK);
+	/* the newcomers are a class of their own, which costs more than the first class would */
+	assert_int_equal(release.nclasses, 3);
+	assert_true(stay_together(&previous, &release));
+	assert_true(report.cost == 4 * 0.5 + 4);
+	kanon_release_free(problem, &release);
+	diverse_free(problem);
+	problem_free(problem);
+	assert_int_equal(host.blocks, 0);
+}
+
 /* Every allocation refused once, every poll answered with yes once. */
 static void
 memory_and_cancel(void **state)
@@ -247,11 +285,8 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stays),
-		cmocka_unit_test(anything),
-		cmocka_unit_test(nothing_before),
-		cmocka_unit_test(leaves_k_behind),
-		cmocka_unit_test(memory_and_cancel),
+		cmocka_unit_test(stays),           cmocka_unit_test(anything),   cmocka_unit_test(nothing_before),
+		cmocka_unit_test(leaves_k_behind), cmocka_unit_test(turns_away), cmocka_unit_test(memory_and_cancel),
 	};
 
 	if (argc > 1)
