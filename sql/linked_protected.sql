@@ -88,7 +88,7 @@ DO $$ BEGIN EXECUTE 'DROP TABLE guild_private.orders_rows_' || (SELECT max(relea
 SELECT status, message FROM kanon_refresh('guild_public');
 ROLLBACK;
 -- its owner can write into a private table
-DO $$ BEGIN EXECUTE format('CREATE VIEW guild_rows AS TABLE guild_private.orders_rows_%1$s; CREATE VIEW guild_held AS TABLE guild_private.members_held_%1$s', (SELECT max(release) FROM kanon_releases)); END $$;
+DO $$ BEGIN EXECUTE format('CREATE VIEW guild_rows AS TABLE guild_private.orders_rows_%1$s; CREATE VIEW guild_held AS TABLE guild_private.members_held_%1$s; CREATE VIEW guild_persons AS TABLE guild_private.members_persons_%1$s', (SELECT max(release) FROM kanon_releases)); END $$;
 CREATE FUNCTION guild_altered(sql text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     said text;
@@ -107,9 +107,10 @@ SELECT guild_altered($$UPDATE guild_rows SET kanon_levels = '\xff'$$);
 SELECT guild_altered('UPDATE guild_rows SET kanon_row = NULL, kanon_person = NULL');
 SELECT guild_altered('UPDATE guild_held SET id = NULL');
 SELECT guild_altered('UPDATE guild_held SET kanon_part = NULL, kanon_person = NULL');
+SELECT guild_altered('UPDATE guild_persons SET history = NULL WHERE id = 1');
 DO $$ BEGIN EXECUTE format('DROP VIEW guild_rows; ALTER TABLE guild_private.orders_rows_%1$s ALTER kanon_levels TYPE int8 USING 7; CREATE VIEW guild_rows AS TABLE guild_private.orders_rows_%1$s', (SELECT max(release) FROM kanon_releases)); END $$;
 SELECT guild_altered('SELECT 1');
-DROP VIEW guild_rows, guild_held;
+DROP VIEW guild_rows, guild_held, guild_persons;
 DROP FUNCTION guild_altered;
 SET client_min_messages = warning;
 -- new histories
