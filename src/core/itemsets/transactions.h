@@ -127,7 +127,7 @@ extern KanonStatus kanon_recode_direct(const KanonTransactions *problem, KanonRe
 									   KanonReport *report);
 
 /*
- * items_optimal.c: the cheapest cut of the hierarchy, by branch and bound.
+ * apriori.c: the cheapest cut of the hierarchy, by branch and bound.
  * KANON_TOO_LARGE beyond a bounded search; proven is false when time_limit ended it.
  */
 extern KanonStatus kanon_recode_optimal(const KanonTransactions *problem, KanonRecoding *recoding,
