@@ -1,16 +1,34 @@
 /*
- * template.c: a document in a template.  All text of a document goes through
- * append_text, which is where it is escaped.
+ * template.c: puts a document into a template, as in Mustache (mustache.github.io/mustache.5.html):
+ *
+ *   {{name}}              text, escaped: there is no way to write markup from a document
+ *   {{#name}} … {{/name}} for each element of an array; once for anything else that is there
+ *   {{^name}} … {{/name}} where it is null, false, or an empty array
+ *   {{.}}                 the element itself; {{name.inner}} what is inside
+ *
+ * and, beyond it, numbers as people read them, with their place in the document and
+ * their value, so that a page can be checked:
+ *
+ *   {{count name}}  1,234        {{share name}}  7.3 %, of 0.0734
+ *   {{number name}} 0.0734       {{time name}}   2.3 s, of milliseconds
+ *
+ *   <data data-of='measures.3.value' value='4398'>4,398</data>
+ *
+ * A name is looked for in the innermost section first, then outwards.  One that is
+ * nowhere is an error: a document has null for what it does not say.
+ *
+ * All text of a document goes through append_text, which escapes it.
  */
 #include "compat.h"
-#include "report/template.h"
 #include "run/request.h"
 #include "assess/assess.h"
 
 #include <math.h>
 
+#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/numeric.h"
 
 /* The text where a figure is not defined. */
@@ -373,7 +391,8 @@ fill(Filling *filling, const char *from, const char *end)
 	appendBinaryStringInfo(filling->page, from, end - from);
 }
 
-void
+/* ASCII, whatever the encodings of database and client: other characters are references. */
+static void
 template_fill(StringInfo page, const char *template, Jsonb *document)
 {
 	JsonbValue root = {.type = jbvBinary, .val.binary = {VARSIZE(document) - VARHDRSZ, &document->root}};
