@@ -19,6 +19,7 @@ CREATE TABLE many WITH (autovacuum_enabled = off) AS TABLE here;
 INSERT INTO many SELECT h.* FROM here AS h, generate_series(1, 16) LIMIT 10000 - 616;
 
 -- What calls set for themselves, and leave as it was.
+SET jit = on;
 CREATE FUNCTION settings() RETURNS text LANGUAGE sql AS $$
     SELECT string_agg(current_setting(name), ' ') FROM unnest('{search_path,client_min_messages,DateStyle,IntervalStyle,TimeZone,extra_float_digits,bytea_output,enable_sort,jit,parallel_tuple_cost}'::text[]) AS name
 $$;
