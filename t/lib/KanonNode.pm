@@ -31,6 +31,8 @@ sub new_node
 	$node->append_conf('postgresql.conf', "listen_addresses = ''\n");
 	# Without this file the extension installed on the machine is tested.
 	$node->append_conf('postgresql.conf', slurp_file($found)) if $found;
+	# (compiling a plan takes longer than most of them)
+	$node->append_conf('postgresql.conf', "jit = off\n");
 	# (tests look at releases, which most of them make of what has not changed)
 	$node->append_conf('postgresql.conf', "kanon.skip_unchanged = off\n");
 	$node->append_conf('postgresql.conf', $opt{conf}) if $opt{conf};
