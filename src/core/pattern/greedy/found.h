@@ -16,6 +16,7 @@ typedef struct KanonFound
 	int64_t k;                   /* of the last run: those of smaller ks find nothing here */
 	bool more;                   /* another k follows */
 	size_t room;                 /* bytes at most */
+	size_t needed;               /* of it, by groups for which there was too little */
 	struct GreedyKept *kept;
 } KanonFound;
 

@@ -201,20 +201,18 @@ set_high(const Greedy *greedy, int batch, GreedyRange *range)
 static KanonStatus
 search_batch(Greedy *greedy, GreedyRange *range)
 {
-	GreedyKept *kept;
-	KanonStatus status = greedy_find(greedy, range, &kept);
+	GreedyStore *store;
+	KanonStatus status = greedy_find(greedy, range, &store);
 
-	if (kept != NULL && status == KANON_OK)
+	if (status == KANON_OK && store == NULL)
 	{
-		*range = kept->range;
-		return take_batch(greedy, &kept->store);
+		store = &greedy->store;
+		status = greedy_search_range(&greedy->search, greedy->left, greedy->nleft, range);
+		if (status == KANON_OK)
+			status = greedy_store_sort(store);
 	}
 	if (status == KANON_OK)
-		status = greedy_search_range(&greedy->search, greedy->left, greedy->nleft, range);
-	if (status == KANON_OK)
-		status = greedy_store_sort(&greedy->store);
-	if (status == KANON_OK)
-		status = take_batch(greedy, &greedy->store);
+		status = take_batch(greedy, store);
 	else if (status == KANON_TOO_LARGE && greedy_list_left(greedy) != KANON_OK)
 		status = KANON_CANCELLED;
 	greedy_store_clear(&greedy->store);

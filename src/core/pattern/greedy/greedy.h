@@ -290,6 +290,10 @@ extern uint32_t *greedy_store_add(GreedyStore *store, KanonPattern pattern, uint
 /* Sorts the patterns into the order in which they are tried. */
 extern KanonStatus greedy_store_sort(GreedyStore *store);
 
+/* Forgets groups without types; and gives back what memory is not used. */
+extern void greedy_store_pack(GreedyStore *store);
+extern void greedy_store_trim(GreedyStore *store);
+
 /* Forgets all but the first patterns, in half of the room if they are several; the last one. */
 extern KanonStatus greedy_store_shrink(GreedyStore *store, KanonPattern *last);
 
@@ -298,9 +302,9 @@ extern KanonFound *greedy_shared(const KanonProblem *problem);
 
 /*
  * The groups of the range that this run or another found in the whole problem, if that pays; else NULL.  Each has at
- * least k rows there, and maybe fewer that are left.
+ * least k rows there, and maybe fewer that are left.  range->upto as for greedy_search_range.
  */
-extern KanonStatus greedy_find(Greedy *greedy, const GreedyRange *range, GreedyKept **kept);
+extern KanonStatus greedy_find(Greedy *greedy, GreedyRange *range, GreedyStore **into);
 
 /* greedy_release.c: classes in order, with cells and flows; member and class_ are used up. */
 extern KanonStatus greedy_make_release(Greedy *greedy);

@@ -44,29 +44,6 @@ same_range(const GreedyRange *a, const GreedyRange *b)
 		   (!a->has_after || kanon_same(a->after, b->after));
 }
 
-/* Forgets groups that are too small for this k: those that follow are larger. */
-static void
-forget_small(const Greedy *greedy, GreedyStore *store)
-{
-	for (uint32_t p = 0; p < store->npatterns; p++)
-	{
-		uint32_t *link = &store->patterns[p].first;
-
-		while (*link != GREEDY_NOBODY)
-		{
-			GreedyGroup *group = &store->groups[*link];
-			int64_t rows = 0;
-
-			for (uint32_t i = 0; i < group->count && rows < greedy->searched.k; i++)
-				rows += greedy->problem->rows[store->types[group->start + i]];
-			if (rows < greedy->searched.k)
-				*link = group->next;
-			else
-				link = &group->next;
-		}
-	}
-}
-
 /* The bytes of a store's groups. */
 static size_t
 size_of(const GreedyStore *store)
@@ -75,9 +52,30 @@ size_of(const GreedyStore *store)
 		   store->patterns_room * (sizeof(GreedyPattern) + 2 * sizeof(uint32_t));
 }
 
-/* Searches the whole problem; *kept: NULL if there is no room for what was found. */
+/* Forgets groups that are too small for this k, since those that follow are larger; their memory is free for others. */
+static void
+forget_small(const Greedy *greedy, GreedyStore *store)
+{
+	size_t before = size_of(store);
+
+	for (uint32_t g = 0; g < store->ngroups; g++)
+	{
+		GreedyGroup *group = &store->groups[g];
+		int64_t rows = 0;
+
+		for (uint32_t i = 0; i < group->count && rows < greedy->searched.k; i++)
+			rows += greedy->problem->rows[store->types[group->start + i]];
+		if (rows < greedy->searched.k)
+			group->count = 0;
+	}
+	greedy_store_pack(store);
+	greedy_store_trim(store);
+	greedy->found->room += before - size_of(store);
+}
+
+/* Searches the whole problem into the run's own store; *into: where the groups are kept, if there is room for them. */
 static KanonStatus
-search_all(Greedy *greedy, const GreedyRange *range, GreedyKept **into)
+search_all(Greedy *greedy, GreedyRange *range, GreedyStore **into)
 {
 	uint32_t ntypes = greedy->problem->ntypes;
 	uint32_t *types = kanon_alloc(greedy->env, ntypes, sizeof(uint32_t));
@@ -90,31 +88,33 @@ search_all(Greedy *greedy, const GreedyRange *range, GreedyKept **into)
 	{
 		for (uint32_t type = 0; type < ntypes; type++)
 			types[type] = type;
-		kept->asked = kept->range = *range;
-		status = greedy_search_range(&greedy->search, types, ntypes, &kept->range);
+		kept->asked = *range;
+		status = greedy_search_range(&greedy->search, types, ntypes, range);
 	}
 	if (status == KANON_OK)
 		status = greedy_store_sort(store);
 	kanon_free(greedy->env, types);
+	greedy_store_trim(store);
+	*into = store;
 	if (status != KANON_OK || size_of(store) > greedy->found->room)
 	{
-		greedy->found->more = false;
-		greedy_store_clear(store);
+		greedy->found->needed = size_of(store);
 		kanon_free(greedy->env, kept);
 		return status;
 	}
 	greedy->found->room -= size_of(store);
+	kept->range = *range;
 	kept->work = (uint64_t) (kanon_worked(&greedy->pace) - before);
 	kept->store = *store;
 	greedy_store_init(store, greedy->index, &greedy->pace, store->most);
 	kept->next = greedy->found->kept;
 	greedy->found->kept = kept;
-	*into = kept;
+	*into = &kept->store;
 	return KANON_OK;
 }
 
 KanonStatus
-greedy_find(Greedy *greedy, const GreedyRange *range, GreedyKept **into)
+greedy_find(Greedy *greedy, GreedyRange *range, GreedyStore **into)
 {
 	KanonFound *found = greedy->found;
 	GreedyKept *kept = found != NULL ? found->kept : NULL;
@@ -125,11 +125,13 @@ greedy_find(Greedy *greedy, const GreedyRange *range, GreedyKept **into)
 	if (kept != NULL)
 	{
 		forget_small(greedy, &kept->store);
-		*into = kept;
+		*into = &kept->store;
+		*range = kept->range;
 		/* as if they had been searched for: work ends a search (greedy_enough) */
 		return kanon_stop(&greedy->pace, kept->work) ? KANON_CANCELLED : KANON_OK;
 	}
-	if (found == NULL || !found->more || greedy->nleft < SHARED_LEFT * greedy->problem->ntypes)
+	if (found == NULL || !found->more || found->room < found->needed ||
+		greedy->nleft < SHARED_LEFT * greedy->problem->ntypes)
 		return KANON_OK;
 	return search_all(greedy, range, into);
 }

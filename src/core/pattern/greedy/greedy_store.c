@@ -180,40 +180,68 @@ greedy_store_sort(GreedyStore *store)
 	return KANON_OK;
 }
 
-KanonStatus
-greedy_store_shrink(GreedyStore *store, KanonPattern *last)
+void
+greedy_store_pack(GreedyStore *store)
 {
-	KanonStatus status = greedy_store_sort(store);
-	size_t sum = 0;
-	uint32_t kept = 0;
 	uint32_t ngroups = 0;
 
-	if (status != KANON_OK)
-		return status;
-
-	while (kept < store->npatterns && (kept == 0 || sum + store->patterns[kept].words <= store->most / 2))
-	{
-		sum += store->patterns[kept].words;
-		store->patterns[kept++].first = GREEDY_NOBODY;
-	}
-	*last = store->patterns[kept - 1].pattern;
-	store->npatterns = kept;
-	store->words = sum;
 	store->ntypes = 0;
+	store->words = 0;
+	for (uint32_t p = 0; p < store->npatterns; p++)
+		store->patterns[p].first = GREEDY_NOBODY;
 	for (uint32_t g = 0; g < store->ngroups; g++)
 	{
 		GreedyGroup group = store->groups[g];
 
-		if (group.pattern >= kept)
+		if (group.count == 0)
 			continue;
 		memmove(store->types + store->ntypes, store->types + group.start, group.count * sizeof(uint32_t));
 		group.start = (uint32_t) store->ntypes;
 		group.next = store->patterns[group.pattern].first;
 		store->patterns[group.pattern].first = ngroups;
 		store->ntypes += group.count;
+		store->words += GREEDY_GROUP_WORDS(group.count);
 		store->groups[ngroups++] = group;
 	}
 	store->ngroups = ngroups;
+}
+
+void
+greedy_store_trim(GreedyStore *store)
+{
+	uint32_t *types = kanon_realloc(store->env, store->types, store->ntypes, sizeof(uint32_t));
+	GreedyGroup *groups = kanon_realloc(store->env, store->groups, store->ngroups, sizeof(GreedyGroup));
+
+	if (types != NULL)
+	{
+		store->types = types;
+		store->types_room = store->ntypes;
+	}
+	if (groups != NULL)
+	{
+		store->groups = groups;
+		store->groups_room = store->ngroups;
+	}
+}
+
+KanonStatus
+greedy_store_shrink(GreedyStore *store, KanonPattern *last)
+{
+	KanonStatus status = greedy_store_sort(store);
+	size_t sum = 0;
+	uint32_t kept = 0;
+
+	if (status != KANON_OK)
+		return status;
+
+	while (kept < store->npatterns && (kept == 0 || sum + store->patterns[kept].words <= store->most / 2))
+		sum += store->patterns[kept++].words;
+	*last = store->patterns[kept - 1].pattern;
+	for (uint32_t g = 0; g < store->ngroups; g++)
+		if (store->groups[g].pattern >= kept)
+			store->groups[g].count = 0;
+	store->npatterns = kept;
+	greedy_store_pack(store);
 	hash_fill(store);
 	return KANON_OK;
 }
