@@ -126,6 +126,25 @@ DROP VIEW guild_shown;
 SELECT kanon_drop_publication('guild_public');
 SELECT relname FROM pg_class WHERE relnamespace IN ('guild_private'::regnamespace, 'guild_public'::regnamespace);
 
+-- what the options name says what is shown of rows that are held back: it stays
+CREATE TABLE guild.areas (city text, area text);
+INSERT INTO guild.areas VALUES ('Aarau', 'west'), ('Basel', 'west'), ('Chur', 'east'), ('Davos', 'east');
+CREATE SCHEMA guild_areas;
+SELECT kanon_create_linked_publication('guild_areas', 'guild.members', '{"guild.members": {"quasi_identifiers": ["birth"]},
+  "guild.orders": {"quasi_identifiers": ["city"], "hierarchies": {"city": "guild.areas"}}}', 3, protect_successive => true, private_schema => 'guild_private');
+UPDATE guild.areas SET area = city WHERE city = 'Aarau';
+SELECT status FROM kanon_refresh('guild_areas');
+SELECT message, detail, hint FROM kanon_releases WHERE status = 'failed';
+SET kanon.skip_unchanged = off;
+SELECT status FROM kanon_refresh('guild_areas');
+RESET kanon.skip_unchanged;
+UPDATE guild.areas SET area = 'west' WHERE city = 'Aarau';
+SELECT status FROM kanon_refresh('guild_areas');
+SELECT kanon_alter_publication('guild_areas', protect_successive => false);
+UPDATE guild.areas SET area = city WHERE city = 'Aarau';
+SELECT status FROM kanon_refresh('guild_areas');
+SELECT kanon_drop_publication('guild_areas');
+
 -- what is not protected
 \set VERBOSITY terse
 SELECT kanon_create_linked_publication('guild_public', 'guild.members', tables - 'guild.lines' - 'guild.tools' || '{"guild.orders": {"quasi_identifiers": ["city"], "linked": false}}', 3, protect_successive => true) FROM guild_told;

@@ -29,7 +29,8 @@ typedef struct LinkedHistories
 {
 	/* from the publication, in memory that outlives the tries */
 	int64 release;
-	Oid before; /* persons with their histories */
+	Oid before;          /* persons with their histories */
+	const bytea *digest; /* of the release before, whose persons are protected; or NULL */
 	char *after;
 	HeldTable tables[KANON_MAX_LINKED + 1];
 	bool *none; /* becomes true: nobody else can be held back, and there is no release */

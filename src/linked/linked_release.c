@@ -5,7 +5,7 @@
 #include "compat.h"
 #include "host/gate.h"
 #include "host/settings.h"
-#include "linked/linked.h"
+#include "linked/linked_histories.h"
 #include "rows/row_types.h"
 #include "rows/verify.h"
 #include "run/run.h"
@@ -95,20 +95,53 @@ tell(const Linked *linked)
 				 errhint("Bound the rows of a person by \"max_rows\", or promise known_rows => 'all'.")));
 }
 
+/*
+ * Persons who stay as they were show what the relations that options name make of their levels.  So these must stay, too:
+ * their digest follows the one of all relations.
+ */
+static void
+append_named(Linked *linked)
+{
+	const bytea *seen = linked->histories->digest;
+	List *named = list_copy(linked->read);
+	Size all = VARSIZE_ANY(linked->digest);
+	bytea *digest;
+
+	for (int i = 0; i < linked->n; i++)
+		named = list_delete_oid(named, linked->tables[i].relid);
+	digest = relations_digest(named, "", linked->secret);
+	if (seen != NULL && (VARSIZE_ANY(seen) <= all ||
+						 memcmp((const char *) seen + all, VARDATA(digest), VARSIZE_ANY_EXHDR(digest)) != 0))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("a relation that the options name has changed since the release before"),
+			 errdetail(
+				 "It says what persons show who are held back, so with protect_successive it must stay."),
+			 errhint("Undo that. Or begin new histories: kanon_alter_publication with protect_successive => "
+					 "false, a refresh, and true again.")));
+	linked->digest = repalloc(linked->digest, all + VARSIZE_ANY_EXHDR(digest));
+	memcpy((char *) linked->digest + all, VARDATA(digest), VARSIZE_ANY_EXHDR(digest));
+	SET_VARSIZE(linked->digest, all + VARSIZE_ANY_EXHDR(digest));
+}
+
 /* As look_for_changes (run/stable_keep.c) of one table; every relation is read under the snapshot of the release. */
 static bool
 is_unchanged(Linked *linked)
 {
 	const SeriesRequest *series = &linked->series;
 
-	if (!kanon_skip_unchanged || series->definition == NULL)
+	if (series->definition == NULL || (!kanon_skip_unchanged && linked->histories == NULL))
 		return false;
 	border_progress(linked->border, "looking for changes", 0, -1);
 	PushActiveSnapshot(linked->snapshot);
 	linked->digest = relations_digest(linked->read, series->definition, linked->secret);
+	if (linked->histories != NULL)
+		append_named(linked);
 	PopActiveSnapshot();
 	/* (a build with faults makes each release, to break it) */
-	return !WITH_FAULTS && series->seen != NULL && VARSIZE_ANY(series->seen) == VARSIZE_ANY(linked->digest) &&
+	return !WITH_FAULTS && kanon_skip_unchanged && series->seen != NULL &&
+		   VARSIZE_ANY(series->seen) == VARSIZE_ANY(linked->digest) &&
 		   memcmp(series->seen, linked->digest, VARSIZE_ANY(linked->digest)) == 0;
 }
 

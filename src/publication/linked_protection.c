@@ -41,6 +41,7 @@ linked_protection_fill(const KanonPublication *publication, const Release *relea
 
 	histories->release = release->number;
 	histories->before = held_before(before, 0);
+	histories->digest = OidIsValid(histories->before) ? before->digest : NULL;
 	histories->after = release_table_name(publication, release, linked->tables[0].known, "persons", &bare);
 	for (int i = 0; i < linked->n; i++)
 	{
