@@ -255,7 +255,6 @@ write_sorted(ShardWriter *writer)
 	BulkWriter *bulk = bulk_begin(writer->target);
 	int64 at = -1;
 
-	bulk_keep(bulk);
 	tuplesort_performsort(writer->sort);
 	while (tuplesort_gettupleslot(writer->sort, true, false, row, NULL))
 	{

@@ -55,13 +55,6 @@ bulk_begin(Relation rel)
 }
 
 void
-bulk_keep(BulkWriter *writer)
-{
-	FreeBulkInsertState(writer->state);
-	writer->state = NULL;
-}
-
-void
 bulk_tell(BulkWriter *writer, Border *border, int64 before, int64 all)
 {
 	writer->border = border;
@@ -157,8 +150,7 @@ bulk_end(BulkWriter *writer)
 		flush(writer);
 	for (int i = 0; i < BATCH_ROWS && writer->slots[i] != NULL; i++)
 		ExecDropSingleTupleTableSlot(writer->slots[i]);
-	if (writer->state != NULL)
-		FreeBulkInsertState(writer->state);
+	FreeBulkInsertState(writer->state);
 	table_finish_bulk_insert(writer->rel, writer->options);
 	MemoryContextDelete(writer->batch);
 	written = writer->written;

@@ -108,9 +108,6 @@ typedef struct BulkWriter BulkWriter;
 
 extern BulkWriter *bulk_begin(Relation rel); /* stays the caller's to close */
 
-/* Pages stay in shared memory as those of an INSERT do, and are not written at once to take up little of it. */
-extern void bulk_keep(BulkWriter *writer);
-
 /* Tells how far the writing is, after each batch: of ALL rows so many were written BEFORE. */
 extern void bulk_tell(BulkWriter *writer, Border *border, int64 before, int64 all);
 
