@@ -82,7 +82,7 @@ sub call
 	  : "'visits', 'TARGET', '{age,zip,sex}', %s";
 
 	my $nth = $turn{"$function $group $rule"}++ + ($place{$rule} //= keys %place);
-	return if $ENV{KANON_TEST_SHARE} && $rule ne 'none' && $nth % 2 && $method ne 'greedy';
+	return if $ENV{KANON_TEST_SHARE} && $rule ne 'none' && $nth % 3 && $method ne 'greedy';
 	# only these take rules about populations
 	return if $rule =~ /presence|k_map/ && !($function =~ /full_domain|subtree/ || $method eq 'mondrian' || $method eq 'greedy' && $rule eq 'k_map');
 	push @options, "method => '$method'" unless $function eq 'anatomy' || $chance{$function};
@@ -93,7 +93,7 @@ sub call
 }
 
 # A share of them: rows dropped, refused or joined by others under a quarter of the rules each, and under none;
-# and of the methods every second one under each rule, the others under the next.
+# and of the methods every third one under each rule, others under the next.
 for my $residual (qw(suppress fill drop error))
 {
 	my $nth = { drop => 0, fill => 1, error => 2 }->{$residual};

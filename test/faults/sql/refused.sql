@@ -46,8 +46,8 @@ BEGIN
     FROM generate_series(1, usual.used, greatest(usual.used / most, 1)) AS n, given(call, n) AS g;
     RETURN result;
 END $$;
--- (check-long has four times as many)
-\set most 250
+-- (check-long has eight times as many)
+\set most 125
 \getenv most KANON_REFUSED
 \pset format unaligned
 \pset tuples_only on

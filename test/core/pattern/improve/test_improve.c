@@ -446,7 +446,7 @@ little_memory(void **state)
 {
 	uint64_t random = 23;
 	Host host;
-	KanonProblem *problem = random_problem(&host, &random, 150, 5, 4, 3, false);
+	KanonProblem *problem = random_problem(&host, &random, 80, 5, 4, 3, false);
 	KanonRelease release;
 	KanonReport report;
 	double greedy;
