@@ -6,9 +6,9 @@
  * written (identifying_columns.c).  So a column that would be refused there is an identifier here.  When in doubt a
  * column is a quasi-identifier, which protects the most.
  *
- * Whether one column tells another is said by Goodman and Kruskal's lambda ("Measures of association for cross
- * classifications", 1954): by how much less often one errs in the one if the other is known.  A sample of the rows
- * is counted.
+ * Goodman and Kruskal's lambda says whether one column tells another ("Measures of association for cross
+ * classifications", 1954): by how much less often one errs in the one if the other is known.  It is counted in a
+ * sample of the rows.
  */
 #include "compat.h"
 #include "host/lines.h"

@@ -16,11 +16,9 @@
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/uuid.h"
 
 /* ---- private tables ---- */
 
@@ -111,7 +109,7 @@ open_used(const LinkedTable *table)
 	return source_open_kept(table->relid, name_list(used, n));
 }
 
-/* Rows of before could not be published again. */
+/* Raises where columns have changed: rows of the release before could not be published again. */
 static void
 check_before(const Source *source, Oid before)
 {
@@ -130,19 +128,6 @@ check_before(const Source *source, Oid before)
 }
 
 /* ---- the source as it is now ---- */
-
-static bool
-copy_row(void *arg, TupleTableSlot *slot)
-{
-	BulkWriter *bulk = arg;
-	TupleTableSlot *row = bulk_slot(bulk);
-	int n = slot->tts_tupleDescriptor->natts;
-
-	memcpy(row->tts_values, slot->tts_values, sizeof(Datum) * n);
-	memcpy(row->tts_isnull, slot->tts_isnull, sizeof(bool) * n);
-	bulk_put(bulk);
-	return true;
-}
 
 /* "w.a, w.b": of what is copied. */
 static char *
@@ -194,13 +179,13 @@ copy_source(Linked *linked, int t, const char *name, bool lasting)
 		psprintf("SELECT %s, %s AS kanon_of, %s AS kanon_key, pg_catalog.md5(%s) AS kanon_hash FROM %s AS s",
 				 columns, key_text(source, table->parent_column), key_text(source, table->key),
 				 history_text(source->kept, source->nkept, "s"), source->name),
-		true, copy_row, bulk);
+		true, bulk_receive, bulk);
 	(void) bulk_end(bulk);
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
 }
 
-/* Rows that hang on others have their person, and differ where those above do. */
+/* Rows below others have the person of the row above.  If that row changes, so does their hash. */
 static void
 find_whose(Linked *linked, int t)
 {

@@ -267,7 +267,7 @@ begin_forms(Recount *recount)
 		memset(recount->slots, 0, sizeof(uint32) * recount->nslots);
 }
 
-/* A person whom too few are like: who protects persons asks whom. */
+/* Notes a person with whom fewer than k share a combination: linked_plan.c holds such persons back. */
 static void
 note_failed(Recount *recount, uint32 person)
 {

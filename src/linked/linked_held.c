@@ -80,7 +80,7 @@ is_held(const Linked *linked, const LinkedTable *table, uint32 row)
 	return linked->class_[table->person[row]] == 0;
 }
 
-/* The value that a row showed stands for the levels below, too, apart from all values there. */
+/* A row that showed a value of a level has that value in the levels below, too, where it equals none of theirs. */
 static void
 raise_codes(const LinkedTable *table, int place, int first, int end, KanonColumn *columns)
 {

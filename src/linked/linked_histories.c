@@ -22,10 +22,8 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/uuid.h"
 
 void
 linked_hold(Linked *linked)

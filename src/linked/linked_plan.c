@@ -5,7 +5,6 @@
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "linked/linked_histories.h"
-#include "masks/mask_apply.h"
 #include "rows/target.h"
 #include "run/successive.h"
 
@@ -13,13 +12,9 @@
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
-#include "utils/uuid.h"
 
-/* In which those who are to wait are looked for; in the last one all of a history do. */
+/* Rounds of a try that look for persons who must wait.  In the last one all persons of their history wait. */
 #define ROUNDS 6
 
 /* After so many tries no history changes. */
@@ -92,8 +87,8 @@ make_plan(Linked *linked)
 }
 
 /*
- * At least k persons of a history leave, or change, together, and none or k are left.  Where fewer would be left, some who
- * have changed wait, those last who have waited longest.
+ * At least k persons of a history leave, or change, together, and none or k are left.  Where fewer would be left, some
+ * persons who have changed wait.  Those who have waited longest wait last.
  */
 static void
 plan_parts(const Linked *linked)
@@ -202,7 +197,7 @@ receive_held(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
-/* The histories of these persons (a query) do not change this time; those who are new wait. */
+/* The histories of these persons (a query) do not change in this release; new persons among them wait. */
 void
 linked_hold_back(LinkedHistories *histories, const char *persons)
 {
@@ -227,7 +222,7 @@ linked_raise_again(LinkedHistories *histories)
 			 errhint("The release is made once more.")));
 }
 
-/* Those whose history would be divided, and what was ever shown of them. */
+/* The persons whose history would be divided, and what was ever shown of them. */
 static void
 copy_divided(Linked *linked, const char *parts, char **shown)
 {
@@ -249,8 +244,8 @@ copy_divided(Linked *linked, const char *parts, char **shown)
 }
 
 /*
- * Those who were found alone wait, and so do all of a part that becomes too small.  Where those who stay are, some who
- * would change stay with them; in the last round all.
+ * Persons who were found alone wait, and so do all persons of a part that becomes too small.  If a person who stays was
+ * found alone, some of the history who would change stay, too; in the last round all of them.
  */
 static bool
 make_wait(Linked *linked, const char *parts, const char *alone, int round)

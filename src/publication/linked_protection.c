@@ -14,7 +14,7 @@
 
 #include "utils/guc.h"
 
-/* Where a table of rows has what was shown, behind what all were made of. */
+/* The place in the list of the private table that has what was ever shown of table i's rows. */
 static int
 place_of_shown(const Linked *linked, LinkedTable *const *tables, int i)
 {

@@ -132,6 +132,19 @@ bulk_put(BulkWriter *writer)
 }
 
 bool
+bulk_receive(void *arg, TupleTableSlot *slot)
+{
+	BulkWriter *bulk = arg;
+	TupleTableSlot *row = bulk_slot(bulk);
+	int n = slot->tts_tupleDescriptor->natts;
+
+	memcpy(row->tts_values, slot->tts_values, sizeof(Datum) * n);
+	memcpy(row->tts_isnull, slot->tts_isnull, sizeof(bool) * n);
+	bulk_put(bulk);
+	return true;
+}
+
+bool
 bulk_repeat(BulkWriter *writer)
 {
 	if (writer->nslots == 0)

@@ -120,6 +120,9 @@ extern TupleTableSlot *bulk_slot(BulkWriter *writer);
 /* Takes the slot filled last; its values are copied. */
 extern void bulk_put(BulkWriter *writer);
 
+/* A GateReceive: puts a row that has the table's columns; arg is the writer. */
+extern bool bulk_receive(void *arg, TupleTableSlot *slot);
+
 /* The row before once more, which costs less; false: it has gone to the table. */
 extern bool bulk_repeat(BulkWriter *writer);
 

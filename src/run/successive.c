@@ -363,19 +363,6 @@ successive_settle(Run *run)
 	note_persons(run);
 }
 
-static bool
-copy_row(void *arg, TupleTableSlot *slot)
-{
-	BulkWriter *bulk = arg;
-	TupleTableSlot *row = bulk_slot(bulk);
-	int n = slot->tts_tupleDescriptor->natts;
-
-	memcpy(row->tts_values, slot->tts_values, sizeof(Datum) * n);
-	memcpy(row->tts_isnull, slot->tts_isnull, sizeof(bool) * n);
-	bulk_put(bulk);
-	return true;
-}
-
 int64
 successive_write(Run *run)
 {
@@ -404,7 +391,7 @@ successive_write(Run *run)
 	gate_select(gate,
 				psprintf("SELECT %s FROM %s ORDER BY " KANON_CLASS_COLUMN ", pg_catalog.gen_random_uuid()",
 						 columns, run->staged->building),
-				false, copy_row, bulk);
+				false, bulk_receive, bulk);
 	written = bulk_end(bulk);
 	table_close(rel, NoLock);
 	run_utility(psprintf("DROP TABLE %s", run->staged->building));

@@ -12,7 +12,7 @@
 
 #include "freeform/freeform_work.h"
 
-/* Which rows each record shows, whether they were to or not. */
+/* The rows that each record shows: those that it was meant to show, and those that it shows besides. */
 typedef struct FreeformShown
 {
 	FreeformWork *work;

@@ -343,7 +343,7 @@ typedef struct Search
 	bool late;
 } Search;
 
-/* Are all sets of v and nodes that are taken frequent? */
+/* *may: v goes into the cut, since all sets of v and of nodes taken before are frequent. */
 static KanonStatus
 may_take(Search *search, uint32_t v, bool *may)
 {

@@ -356,7 +356,7 @@ holds(const KanonCut *cut, const uint32_t *kept, int nshown)
 	return nshown == 0 || kanon_cut_supported(cut, kept, nshown);
 }
 
-/* Is this a node of the set itself?  The cut may well be below that, and stay there. */
+/* True: v is a node of the set itself.  The cut may then stay below v. */
 static bool
 among(uint32_t v, const uint32_t *set, int size)
 {

@@ -753,7 +753,7 @@ brute_force(void **state)
 		assert_true(solved[method][0] > cases(700) / 40 && solved[method][1] > cases(700) / 40);
 }
 
-/* Of a population's shares some are below a node that is hidden: few columns, so that many cuts hide some values alone. */
+/* Shares of a population lie below hidden nodes.  Columns are few, so that many cuts hide some values alone. */
 static void
 hidden_shares(void **state)
 {

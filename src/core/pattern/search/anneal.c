@@ -393,9 +393,9 @@ component(Search *s, uint32_t f)
 }
 
 /*
- * Whether what happens to f matters to others: not when the rows that are in it
- * in both solutions fill it.  SearchInstance.count has these.  (Under rules a class is one solution's
- * or the other's: rows that fill it need not keep them.)
+ * True: a change of f matters to others.  It does not when the rows that both solutions have in f fill it;
+ * SearchInstance.count has these.  (Under rules a class is one solution's or the other's, since rows that fill it may
+ * break them.)
  */
 static bool
 binds(const Search *s, uint32_t f)
