@@ -157,6 +157,9 @@ extern Jsonb *linked_bounds(const Linked *linked);
 /* By what group the pseudonyms of its key are. */
 extern char *linked_group(const Linked *linked, const LinkedTable *table);
 
+/* Does the caller say that a kept column may identify?  (Of keys kanon says so itself.) */
+extern bool linked_answers(const LinkedTable *table, const char *column);
+
 /* A key whose pseudonyms are bigints: others are uuids. */
 extern bool linked_number(const LinkedTable *table);
 
@@ -210,6 +213,9 @@ extern bool linked_publishes(const LinkedTable *table, const char *column);
 
 /* linked_tells.c: raises an error where a kept column tells a quasi-identifier of another table. */
 extern void linked_tells(const Linked *linked);
+
+/* linked_owned.c: raises an error where a kept column of a lookup identifies persons whose rows refer to it. */
+extern void linked_owned(const Linked *linked);
 
 /* linked_targets.c: what would be found out after much work; and all tables take their places. */
 extern void linked_check_targets(Linked *linked);

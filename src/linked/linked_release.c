@@ -179,6 +179,7 @@ linked_publish(Linked *linked)
 	publish_tables(linked);
 	if (linked->histories != NULL)
 		linked_keep_histories(linked);
+	linked_owned(linked);
 	linked_tells(linked);
 	verify(linked);
 	linked_place(linked);

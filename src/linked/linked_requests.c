@@ -121,6 +121,17 @@ keep_key(LinkedTable *table, const char *column)
 	table->request.columns.allow_identifying = add_name(table->request.columns.allow_identifying, column);
 }
 
+bool
+linked_answers(const LinkedTable *table, const char *column)
+{
+	JsonbValue word = {.type = jbvString, .val.string = {strlen("allow_identifying"), "allow_identifying"}};
+	JsonbValue name = {.type = jbvString, .val.string = {strlen(column), unconstify(char *, column)}};
+	JsonbValue *names = findJsonbValueFromContainer(&table->options->root, JB_FOBJECT, &word);
+
+	return names != NULL && names->type == jbvBinary && JsonContainerIsArray(names->val.binary.data) &&
+		   findJsonbValueFromContainer(names->val.binary.data, JB_FARRAY, &name) != NULL;
+}
+
 /* ---- models ---- */
 
 /* Rules are about the value of a row that somebody knows: persons are counted in each class of persons alone. */

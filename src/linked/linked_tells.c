@@ -7,7 +7,8 @@
  */
 #include "compat.h"
 #include "host/gate.h"
-#include "linked/linked.h"
+#include "host/excerpt.h"
+#include "linked/linked_ways.h"
 #include "rows/source.h"
 #include "rows/verify.h"
 #include "run/run.h"
@@ -16,17 +17,9 @@
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"
 
-#define MOST_PERSONS 4000
 #define MOST_ROWS 20000
 
-/* A table as it is met on the way from persons, or a lookup by one of the columns that refer to it. */
-typedef struct Place
-{
-	const LinkedTable *table;
-	int above;          /* place; -1: rows say themselves whose they are */
-	const char *column; /* says whose they are, or refers to what is above, … */
-	const char *refers; /* … or, above, to this lookup; NULL: it is none */
-} Place;
+typedef LinkedPlace Place;
 
 /* Rows of two places that a person has together. */
 typedef struct Pair
@@ -38,83 +31,34 @@ typedef struct Pair
 	uint32 *numbers; /* [n][width]: the person, then those of the one and of the other */
 } Pair;
 
-static const Source *
-source_of(const Place *place)
+/* A key that is kept tells what it refers to, as it is or as a pseudonym. */
+static bool
+is_reference(const Place *place, const SourceColumn *column)
 {
-	return place->table->run->source;
+	return linked_is_reference(place->table, column->name);
 }
 
 static bool
-is_looked_at(const SourceColumn *column)
+is_looked_at(const Place *place, const SourceColumn *column)
 {
-	return !column->answered && column->mask == NULL;
+	return is_reference(place, column) ? !linked_answers(place->table, column->name)
+									   : !column->answered && column->mask == NULL;
 }
 
+/* (A table by itself is judged when it is written, but for its keys.) */
 static bool
 may_tell(const Place *from, const Place *to)
 {
+	const Source *source = linked_source(from);
 	bool any = false;
 
-	for (int i = 0; i < source_of(from)->nkept; i++)
-		any = any || is_looked_at(&source_of(from)->kept[i]);
-	return any && source_of(to)->nqis > 0 && to->table->role != LINKED_LOOKUP;
-}
-
-/* ---- how they join ---- */
-
-/* (A lookup whose key is a quasi-identifier is found where that is shown.) */
-static bool
-keeps(const LinkedTable *table, const char *column)
-{
-	const Source *source = table->run->source;
-
 	for (int i = 0; i < source->nkept; i++)
-		if (strcmp(source->kept[i].name, column) == 0)
-			return true;
-	return false;
+		any = any ||
+			  (is_looked_at(from, &source->kept[i]) && (from != to || is_reference(from, &source->kept[i])));
+	return any && linked_source(to)->nqis > 0 && to->table->role != LINKED_LOOKUP;
 }
 
-static int
-find_places(const Linked *linked, Place *places, int most)
-{
-	int n = 0, of[KANON_MAX_LINKED];
-
-	for (int i = 0; i < linked->n && linked->tables[i].role != LINKED_LOOKUP; i++)
-	{
-		const LinkedTable *table = &linked->tables[i];
-		bool whose = table->role != LINKED_ROWS;
-		int own = of[i] = n;
-		ListCell *cell;
-
-		places[n++] = (Place){table, whose ? -1 : of[table->parent],
-							  table->role == LINKED_SUBJECT ? table->key : table->parent_column, NULL};
-		foreach (cell, table->keys)
-		{
-			const LinkedKey *key = lfirst(cell);
-			const LinkedTable *lookup = &linked->tables[key->table];
-
-			if (n < most && lookup->role == LINKED_LOOKUP && keeps(table, key->column))
-				places[n++] = (Place){lookup, own, lookup->key, key->column};
-		}
-	}
-	return n;
-}
-
-static int
-root_of(const Place *places, int place)
-{
-	while (places[place].above >= 0)
-		place = places[place].above;
-	return place;
-}
-
-static bool
-is_on_the_way(const Place *places, int place, int to)
-{
-	while (to > place)
-		to = places[to].above;
-	return to == place;
-}
+/* ---- rows of both ---- */
 
 static void
 put_columns(StringInfo sql, Gate *gate, int place, const SourceColumn *columns, int n)
@@ -122,20 +66,6 @@ put_columns(StringInfo sql, Gate *gate, int place, const SourceColumn *columns, 
 	for (int i = 0; i < n; i++)
 		appendStringInfo(sql, ", t%d.%s", place, columns[i].quoted);
 	gate_columns(gate, columns, n);
-}
-
-/* A share of all persons, by a hash of their keys. */
-static void
-put_persons(const Linked *linked, int root, const SourceColumn *key, StringInfo sql)
-{
-	uint32 share = 1;
-
-	while (linked->published / share > MOST_PERSONS)
-		share *= 2;
-	if (share > 1)
-		appendStringInfo(sql,
-						 " WHERE pg_catalog.hashtext(%s) OPERATOR(pg_catalog.&) %u OPERATOR(pg_catalog.=) 0",
-						 text_expression(psprintf("t%d.%s", root, key->quoted), key->type), share - 1);
 }
 
 static bool
@@ -153,22 +83,21 @@ receive(void *arg, TupleTableSlot *slot)
 static void
 read_pair(const Linked *linked, const Place *places, int a, int b, Pair *pair)
 {
-	int root = root_of(places, a), both[2] = {a, b}, n;
-	const Source *first = source_of(&places[root]);
-	const SourceColumn *key =
-		source_columns(first, name_list(&places[root].column, 1), "foreign_key", "a key", &n);
+	int root = linked_root(places, a), both[2] = {a, b};
+	const Source *first = linked_source(&places[root]);
+	const SourceColumn *person = linked_person(&places[root]);
 	StringInfoData sql;
 	Gate *gate = gate_create(first->name, first->relid,
-							 1 + source_of(&places[a])->nkept + source_of(&places[a])->nqis +
-								 source_of(&places[b])->nkept + source_of(&places[b])->nqis);
+							 1 + linked_source(&places[a])->nkept + linked_source(&places[a])->nqis +
+								 linked_source(&places[b])->nkept + linked_source(&places[b])->nqis);
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT t%d.%s", root, key->quoted);
-	gate_columns(gate, key, 1);
+	appendStringInfo(&sql, "SELECT t%d.%s", root, person->quoted);
+	gate_columns(gate, person, 1);
 	*pair = (Pair){.width = 1};
 	for (int side = 0; side < 2; side++)
 	{
-		const Source *source = source_of(&places[both[side]]);
+		const Source *source = linked_source(&places[both[side]]);
 
 		pair->place[side] = &places[both[side]];
 		pair->first[side] = pair->width;
@@ -177,15 +106,8 @@ read_pair(const Linked *linked, const Place *places, int a, int b, Pair *pair)
 		put_columns(&sql, gate, both[side], source->qis, source->nqis);
 	}
 	pair->numbers = palloc(sizeof(uint32) * MOST_ROWS * pair->width);
-	appendStringInfo(&sql, " FROM %s AS t%d", first->name, root);
-	for (int i = root + 1; i <= Max(a, b); i++)
-		if (is_on_the_way(places, i, a) || is_on_the_way(places, i, b))
-			appendStringInfo(&sql, " JOIN %s AS t%d ON t%d.%s OPERATOR(pg_catalog.=) t%d.%s",
-							 gate_also(gate, places[i].table->relid), i, i,
-							 quote_identifier(places[i].column), places[i].above,
-							 quote_identifier(places[i].refers != NULL ? places[i].refers
-																	   : places[places[i].above].table->key));
-	put_persons(linked, root, key, &sql);
+	linked_join(places, a, b, &sql, gate);
+	linked_some_persons(places, root, linked_share(linked), &sql);
 	appendStringInfo(&sql, " LIMIT %d", MOST_ROWS);
 	gate_select(gate, sql.data, true, receive, pair);
 }
@@ -218,15 +140,35 @@ count_hidden(const Run *run, int q)
 	return n;
 }
 
+pg_noreturn static void
+refuse_reference(const Place *place, const SourceColumn *column, const char *qi)
+{
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_CHECK_VIOLATION),
+		 errmsg("kept column \"%s.%s\" tells the quasi-identifier \"%s\"", place->table->relname,
+				column->name, qi),
+		 errdetail(
+			 "The column is a key. Nearly all rows with equal values in it have equal values in \"%s\", so a "
+			 "reader could find hidden values from it.",
+			 qi),
+		 errhint("Take it out of \"keep\" of table \"%s\"%s. If readers may know it, name it in "
+				 "allow_identifying there.",
+				 excerpt(place->table->name),
+				 place->table->role == LINKED_LOOKUP ? ""
+													 : ", or name it in \"quasi_identifiers\" instead")));
+}
+
 /* A kept column of the one side, and a quasi-identifier of the other. */
 static void
 compare(const Pair *pair, int side, int c, int q)
 {
 	const LinkedTable *table = pair->place[side]->table, *other = pair->place[!side]->table;
 	const Source *from = table->run->source, *to = other->run->source;
+	const char *qi = psprintf("%s.%s", other->relname, to->qis[q].name);
+	int64 hidden = count_hidden(other->run, q), n = 0;
 	uint32 *triples = palloc(sizeof(uint32) * 3 * Max(pair->n, 1));
 	Attribute kept, of;
-	int64 n = 0;
 
 	for (int64 i = 0; i < pair->n; i++)
 	{
@@ -243,9 +185,11 @@ compare(const Pair *pair, int side, int c, int q)
 			memmove(triples + 3 * n++, triples + 3 * i, 3 * sizeof(uint32));
 	kept = attribute_of(triples + 1, 3, n);
 	of = attribute_of(triples + 2, 3, n);
-	(void) tells_compare(from, &from->kept[c], psprintf("%s.%s", table->relname, from->kept[c].name), &kept,
-						 psprintf("%s.%s", other->relname, to->qis[q].name), &of, NULL,
-						 count_hidden(other->run, q));
+	if (!is_reference(pair->place[side], &from->kept[c]))
+		(void) tells_compare(from, &from->kept[c], psprintf("%s.%s", table->relname, from->kept[c].name),
+							 &kept, qi, &of, NULL, hidden);
+	else if (hidden > 0 && determines(&kept, &of, NULL, BY_CHANCE).all)
+		refuse_reference(pair->place[side], &from->kept[c], qi);
 	attribute_forget(&kept);
 	attribute_forget(&of);
 	pfree(triples);
@@ -257,26 +201,32 @@ look_at(const Linked *linked, const Place *places, int a, int b)
 	Pair pair;
 
 	read_pair(linked, places, a, b, &pair);
-	for (int side = 0; side < 2; side++)
-		for (int c = 0; c < source_of(pair.place[side])->nkept; c++)
-			for (int q = 0; q < source_of(pair.place[!side])->nqis; q++)
-				if (is_looked_at(&source_of(pair.place[side])->kept[c]))
+	for (int side = 0; side < (a == b ? 1 : 2); side++)
+	{
+		const Source *source = linked_source(pair.place[side]);
+
+		for (int c = 0; c < source->nkept; c++)
+			for (int q = 0; q < linked_source(pair.place[!side])->nqis; q++)
+				if (is_looked_at(pair.place[side], &source->kept[c]) &&
+					(a != b || is_reference(pair.place[side], &source->kept[c])))
 					compare(&pair, side, c, q);
+	}
 	pfree(pair.numbers);
 }
 
 void
 linked_tells(const Linked *linked)
 {
-	Place places[4 * KANON_MAX_LINKED];
-	int n = find_places(linked, places, 3 * KANON_MAX_LINKED);
+	int n;
+	Place *places = linked_places(linked, true, &n);
 
 	border_progress(linked->border, "comparing columns of all tables", 0, -1);
 	PushActiveSnapshot(linked->snapshot);
 	for (int a = 0; a < n; a++)
-		for (int b = a + 1; b < n; b++)
-			if (root_of(places, a) == root_of(places, b) &&
+		for (int b = a; b < n; b++)
+			if (linked_root(places, a) == linked_root(places, b) &&
 				(may_tell(&places[a], &places[b]) || may_tell(&places[b], &places[a])))
 				look_at(linked, places, a, b);
 	PopActiveSnapshot();
+	pfree(places);
 }

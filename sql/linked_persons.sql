@@ -1,0 +1,77 @@
+/* Several tables as one release: what joins to a person is a column of that person. */
+\pset null '~'
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS kanon;
+CREATE SCHEMA joined;
+CREATE SCHEMA joined_public;
+CREATE FUNCTION publish(tables jsonb, k bigint DEFAULT 5, known_rows text DEFAULT '1') RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    hint text;
+    detail text;
+BEGIN
+    RETURN QUERY SELECT l.table_name || ': ' || l.role FROM kanon_linked('joined.person', tables, 'joined_public', k, known_rows::kanon_known_rows, replace => true) AS l;
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT, detail = PG_EXCEPTION_DETAIL;
+    RAISE WARNING '%', concat_ws(E'\n', SQLSTATE || ': ' || SQLERRM, detail, hint);
+END $$;
+
+-- a lookup of one person each
+CREATE TABLE joined.country (id int PRIMARY KEY, name text);
+CREATE TABLE joined.registry (id int PRIMARY KEY, number text);
+CREATE TABLE joined.home (id int PRIMARY KEY, street text, size int, country int REFERENCES joined.country, entry int REFERENCES joined.registry, next_door int REFERENCES joined.home);
+CREATE TABLE joined.person (id int PRIMARY KEY, sex text, home int REFERENCES joined.home);
+CREATE TABLE joined.visit (id int PRIMARY KEY, person int REFERENCES joined.person, place text, home int REFERENCES joined.home, entry int REFERENCES joined.registry);
+INSERT INTO joined.country SELECT i, 'country ' || i FROM generate_series(1, 5) AS i;
+INSERT INTO joined.registry SELECT i, 'n' || i FROM generate_series(1, 400) AS i;
+INSERT INTO joined.home SELECT i, 'street ' || lpad(i::text, 4, '0'), i % 7, 1 + i % 5, i, 1 + (i + 6) % 400 FROM generate_series(1, 400) AS i;
+INSERT INTO joined.person SELECT i, CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END, i FROM generate_series(1, 400) AS i;
+INSERT INTO joined.visit SELECT i, 1 + i % 400, 'p' || i * i % 11, 1 + i % 400, 1 + i % 400 FROM generate_series(1, 1200) AS i;
+SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"], "keep": ["home"]}, "joined.home": {"keep": ["street", "size"]}, "joined.visit": {"quasi_identifiers": ["place"]}}');
+-- who refers to it may be a row of the person, and need not be published
+SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"]}, "joined.home": {"keep": ["street"]}, "joined.visit": {"quasi_identifiers": ["place"], "keep": ["home"]}}');
+SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"]}, "joined.home": {"keep": ["street"]}, "joined.visit": {"quasi_identifiers": ["place"]}}');
+SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"]}, "joined.home": {"keep": ["street"]}, "joined.visit": {"quasi_identifiers": ["place", "home"]}}');
+SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"]}, "joined.home": {"keep": ["street"]}, "joined.visit": {"quasi_identifiers": ["place"], "keep": ["home"], "linked": false}}');
+-- over two steps, and masked
+SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"], "keep": ["home"]}, "joined.home": {"keep": ["size", "entry"]}, "joined.registry": {"keep": ["number"]}}');
+SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"], "keep": ["home"]}, "joined.home": {"keep": ["size", "next_door"]}, "joined.registry": {"keep": ["number"]}}');
+SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"], "keep": ["home"]}, "joined.home": {"keep": ["size", "street"], "mask": {"street": {"partial": [0, 4]}}}}');
+SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"], "keep": ["home"]}, "joined.home": {"keep": ["size", "street"], "mask": {"street": {"partial": [1, 0]}}}}');
+-- none of its rows is published but those to which published rows refer
+SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"]}, "joined.registry": {"keep": ["number"], "referenced": true}, "joined.visit": {"quasi_identifiers": ["place", "entry"]}}');
+SELECT count(*) FROM joined_public.registry;
+DROP SCHEMA joined_public CASCADE;
+CREATE SCHEMA joined_public;
+-- what many share, or what readers may know
+SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"], "keep": ["home"]}, "joined.home": {"keep": ["size", "country"]}, "joined.country": {"keep": ["name"]}}');
+SELECT count(*), count(DISTINCT name) AS names FROM joined_public.person AS p JOIN joined_public.home AS h ON h.id = p.home JOIN joined_public.country AS c ON c.id = h.country;
+SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"], "keep": ["home"]}, "joined.home": {"keep": ["street"], "allow_identifying": ["street"]}}');
+-- some persons are looked at first: among them each value is one person's
+DELETE FROM joined.visit;
+INSERT INTO joined.person SELECT i, 'f', 1 + i % 400 FROM generate_series(401, 20000) AS i;
+SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"], "keep": ["home"]}, "joined.home": {"keep": ["street"]}}');
+TRUNCATE joined.person, joined.home, joined.visit;
+
+-- a kept key tells a quasi-identifier of another table: as it is, as a pseudonym, and over several lookups
+CREATE TABLE joined.store (id int PRIMARY KEY, name text, region text);
+CREATE TABLE joined.account (id int PRIMARY KEY, store int REFERENCES joined.store, kind text);
+ALTER TABLE joined.person ADD COLUMN store int REFERENCES joined.store, ADD COLUMN town text;
+ALTER TABLE joined.visit ADD COLUMN store int REFERENCES joined.store, ADD COLUMN account int REFERENCES joined.account;
+INSERT INTO joined.store SELECT i, 'Store ' || i, 'R' || i % 3 FROM generate_series(1, 150) AS i;
+INSERT INTO joined.person SELECT i, 'f', NULL, 1 + i % 150, 'town ' || i % 150 FROM generate_series(1, 600) AS i;
+INSERT INTO joined.account SELECT i, 1 + i % 150, 'k' FROM generate_series(1, 600) AS i;
+INSERT INTO joined.visit SELECT i, 1 + i % 600, 'A', NULL, NULL, 1 + (1 + i % 600) % 150, 1 + i % 600 FROM generate_series(1, 1800) AS i;
+SELECT publish('{"joined.person": {"quasi_identifiers": ["store"]}, "joined.visit": {"quasi_identifiers": ["place"], "keep": ["store"]}, "joined.store": {"keep": ["region"]}}');
+SELECT publish('{"joined.person": {"quasi_identifiers": ["town"]}, "joined.visit": {"quasi_identifiers": ["place"], "keep": ["store"]}, "joined.store": {"keep": ["region"]}}');
+SELECT publish('{"joined.person": {"quasi_identifiers": ["town"], "keep": ["store"]}, "joined.store": {"keep": ["region"]}}');
+SELECT publish('{"joined.person": {"quasi_identifiers": ["store"]}, "joined.visit": {"quasi_identifiers": ["place"], "keep": ["account"]}, "joined.account": {"keep": ["kind", "store"]}, "joined.store": {"keep": ["region"]}}');
+SELECT publish('{"joined.person": {"quasi_identifiers": ["town"]}, "joined.visit": {"quasi_identifiers": ["place"], "keep": ["account"]}, "joined.account": {"keep": ["kind", "store"], "allow_identifying": ["store"]}, "joined.store": {"keep": ["name"]}}');
+SELECT publish('{"joined.person": {"quasi_identifiers": ["town"]}, "joined.visit": {"quasi_identifiers": ["place"], "keep": ["store"], "allow_identifying": ["store"]}, "joined.store": {"keep": ["region"]}}');
+-- a key that stays as it is, since another column shows it, identifies like any value
+SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"], "keep": ["home"]}, "joined.visit": {"quasi_identifiers": ["place"], "keep": ["account"]}, "joined.account": {"keep": ["kind"]}}');
+ALTER TABLE joined.person ADD COLUMN account int REFERENCES joined.account;
+UPDATE joined.person SET account = 1 + id % 2;
+SELECT publish('{"joined.person": {"quasi_identifiers": ["account"]}, "joined.visit": {"quasi_identifiers": ["place"], "keep": ["account"]}, "joined.account": {"keep": ["kind"]}}');
+DROP SCHEMA joined CASCADE;
+DROP SCHEMA joined_public CASCADE;
+DROP FUNCTION publish;
