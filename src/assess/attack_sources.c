@@ -152,7 +152,7 @@ codes_of(const KanonColumn *columns, int n, uint32 type)
 	return codes;
 }
 
-static pg_noreturn void
+pg_noreturn static void
 raise_large(const char *what, int most)
 {
 	ereport(ERROR,
