@@ -420,16 +420,27 @@ run_statements(const char *query, Oid old, Oid new)
 	SPI_freetuptable(statements);
 }
 
-/* $1 is the old table, $2 the new one: exactly the old grants, on what is still there. */
+/*
+ * $1 is the old table, $2 the new one: exactly the old grants, on what is still there.  An option to grant
+ * may have been used by now, so what it gave goes, too.
+ */
 static const char *const revoke_defaults =
-	"SELECT DISTINCT format('REVOKE ALL ON TABLE %s FROM %s', c.oid::regclass,"
+	"SELECT DISTINCT format('REVOKE ALL ON TABLE %s FROM %s CASCADE', c.oid::regclass,"
 	"  CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)"
 	" FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = $2 AND a.grantee <> c.relowner AND $1 IS NOT NULL";
+/* Others read: but only the owner's own word, not that of default privileges, lets them pass that on. */
 static const char *const revoke_writing =
-	"SELECT format('REVOKE %s ON TABLE %s FROM %s', string_agg(DISTINCT a.privilege_type, ', '), c.oid::regclass,"
+	"SELECT format('REVOKE %s ON TABLE %s FROM %s CASCADE', string_agg(DISTINCT a.privilege_type, ', '), c.oid::regclass,"
 	"  CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)"
 	" FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = $2 AND a.grantee <> c.relowner AND $1 IS NOT NULL"
-	" AND a.privilege_type <> 'SELECT' GROUP BY c.oid, a.grantee";
+	" AND a.privilege_type <> 'SELECT' GROUP BY c.oid, a.grantee"
+	" UNION ALL "
+	"SELECT DISTINCT format('REVOKE GRANT OPTION FOR SELECT ON TABLE %s FROM %I CASCADE', c.oid::regclass,"
+	"  pg_get_userbyid(a.grantee))"
+	" FROM pg_class c, aclexplode(c.relacl) a, pg_default_acl d, aclexplode(d.defaclacl) g"
+	" WHERE c.oid = $2 AND a.grantee <> c.relowner AND a.privilege_type = 'SELECT' AND a.is_grantable"
+	"  AND d.defaclobjtype = 'r' AND d.defaclnamespace IN (0, c.relnamespace)"
+	"  AND g.grantee = a.grantee AND g.privilege_type = 'SELECT' AND g.is_grantable";
 static const char *const copy_grants =
 	"SELECT format('GRANT %s ON TABLE %s TO %s%s', a.privilege_type, n.oid::regclass,"
 	"  CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END,"

@@ -122,10 +122,10 @@ static const char *const revoke_all =
 	" FROM object o, aclexplode(o.acl) a"
 	" WHERE a.grantee <> o.owner AND (o.is_private OR a.grantee <> 0)"
 	" UNION ALL"
-	/* of a view everybody may read what it shows of theirs, and no more */
-	" SELECT DISTINCT format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER ON %s FROM PUBLIC', o.name)"
+	/* of a view everybody may read what it shows of theirs, and no more, whatever a version knows */
+	" SELECT format('REVOKE %s ON %s FROM PUBLIC', string_agg(DISTINCT a.privilege_type, ', '), o.name)"
 	" FROM object o, aclexplode(o.acl) a"
-	" WHERE o.name LIKE 'TABLE %' AND NOT o.is_private AND a.grantee = 0 AND a.privilege_type <> 'SELECT'"
+	" WHERE o.name LIKE 'TABLE %' AND NOT o.is_private AND a.grantee = 0 AND a.privilege_type <> 'SELECT' GROUP BY o.name"
 	" UNION ALL"
 	/* and in the schema of what is internal find it, and make nothing */
 	" SELECT format('REVOKE CREATE ON %s FROM PUBLIC', o.name) FROM object o WHERE o.name LIKE 'SCHEMA %'";
