@@ -167,6 +167,10 @@ extern bool linked_number(const LinkedTable *table);
 extern void linked_requests(Linked *linked);
 extern const Model linked_model, lookup_model;
 
+/* The columns that tell rows apart: of private copies numbers, which rows that change do not keep. */
+extern const char *linked_key_read(const LinkedTable *table);
+extern const char *linked_parent_read(const LinkedTable *table);
+
 /* linked_rows.c: whose rows they are; what they show. */
 extern void linked_persons(Linked *linked);
 extern void linked_solve(Linked *linked);

@@ -109,9 +109,21 @@ open_used(const LinkedTable *table)
 	return source_open_kept(table->relid, name_list(used, n));
 }
 
+/* A key that the copies have by numbers of their own. */
+static bool
+is_number(const LinkedTable *table, const char *name)
+{
+	const ListCell *cell;
+
+	foreach (cell, table->request.linked.numbers)
+		if (strcmp(lfirst(cell), name) == 0)
+			return true;
+	return false;
+}
+
 /* Raises where columns have changed: rows of the release before could not be published again. */
 static void
-check_before(const Source *source, Oid before)
+check_before(const LinkedTable *table, const Source *source, Oid before)
 {
 	for (int i = 0; i < source->nkept && OidIsValid(before); i++)
 	{
@@ -122,6 +134,9 @@ check_before(const Source *source, Oid before)
 
 		if (attnum > 0)
 			get_atttypetypmodcoll(before, attnum, &type, &typmod, &collation);
+		/* (the number of what is a person's only row is the key of the row above) */
+		if (is_number(table, column->name) && type == INT8OID)
+			continue;
 		if (type != column->type || typmod != column->typmod || collation != column->collation)
 			histories_raise_columns();
 	}
@@ -162,7 +177,7 @@ copy_source(Linked *linked, int t, const char *name, bool lasting)
 	BulkWriter *bulk;
 	Relation rel;
 
-	check_before(source, held->before);
+	check_before(table, source, held->before);
 	held->source = source;
 	held->now = name;
 	history_sql("CREATE %sTABLE %s AS SELECT %s, " TEXT_NULL " AS kanon_of, " TEXT_NULL
@@ -234,6 +249,33 @@ copy_persons(const Linked *linked)
 			held->after, columns_of(held, "e"), relation_name(held->before), histories->plan);
 }
 
+/* The columns of rows, keys by numbers: the same row of another person, or below another row, is another row. */
+static char *
+numbered_columns(const Linked *linked, int t, const char *number)
+{
+	const LinkedTable *table = &linked->tables[t];
+	const Source *source = linked->histories->tables[t].source;
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < source->nkept; i++)
+	{
+		const SourceColumn *column = &source->kept[i];
+		bool is_parent = strcmp(column->name, table->parent_column) == 0;
+
+		if (i > 0)
+			appendStringInfoString(&list, ", ");
+		if (!is_number(table, column->name))
+			appendStringInfo(&list, "w.%s", column->quoted);
+		else if (is_parent)
+			appendStringInfo(&list, "a.%s AS %s", quote_identifier(linked->tables[table->parent].key),
+							 column->quoted);
+		else
+			appendStringInfo(&list, "%s AS %s", number, column->quoted);
+	}
+	return list.data;
+}
+
 /* Rows that stay have their number, and are never shown more closely than before. */
 static void
 copy_rows(const Linked *linked, int t)
@@ -242,18 +284,19 @@ copy_rows(const Linked *linked, int t)
 	const HeldTable *held = &histories->tables[t];
 	int parent = linked->tables[t].parent;
 	const char *shown = OidIsValid(held->shown_before) ? relation_name(held->shown_before) : NULL;
+	char *number = psprintf(
+		"coalesce(h." HELD_ROW ", w.nth_of_all OPERATOR(pg_catalog.+) %s)",
+		shown == NULL ? "0"
+					  : psprintf("(SELECT coalesce(pg_catalog.max(m." HELD_ROW "), 0) FROM %s AS m)", shown));
 
 	history_sql(
-		"CREATE TABLE %s AS SELECT %s, w.kanon_person, coalesce(h." HELD_ROW
-		", w.nth_of_all OPERATOR(pg_catalog.+) %s) AS " HELD_ROW ", %s AS kanon_above, h." HELD_LEVELS
-		", w.kanon_key, w.kanon_hash, w.kanon_nth"
+		"CREATE TABLE %s AS SELECT %s, w.kanon_person, %s AS " HELD_ROW ", %s AS " HELD_ABOVE
+		", h." HELD_LEVELS ", w.kanon_key, w.kanon_hash, w.kanon_nth"
 		" FROM (SELECT w.*, p.id AS kanon_person, pg_catalog.row_number() OVER (ORDER BY w.kanon_hash COLLATE pg_catalog.\"C\", p.id) AS nth_of_all,"
 		" pg_catalog.row_number() OVER (PARTITION BY w.kanon_whose, w.kanon_hash) AS kanon_nth FROM %s AS w JOIN %s AS p"
 		" ON p.key" EQ "w.kanon_whose WHERE p.part IS NOT NULL) AS w%s LEFT JOIN %s AS h ON h.kanon_person" EQ
 		"w.kanon_person AND h.kanon_hash" EQ "w.kanon_hash AND h.kanon_nth" EQ "w.kanon_nth",
-		held->after, columns_of(held, "w"),
-		shown == NULL ? "0"
-					  : psprintf("(SELECT coalesce(pg_catalog.max(m." HELD_ROW "), 0) FROM %s AS m)", shown),
+		held->after, numbered_columns(linked, t, number), number,
 		parent == 0 ? "w.kanon_person" : "a." HELD_ROW, held->now, histories->plan,
 		parent == 0
 			? ""

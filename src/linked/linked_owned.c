@@ -68,7 +68,7 @@ open_again(const LinkedPlace *place)
 			source->kept[i].mask = NULL;
 	}
 	if (source->relid != run->relid)
-		source_read_instead(source, run->relid);
+		source_read_instead(source, run->relid, request->linked.numbers);
 	return source;
 }
 

@@ -158,7 +158,7 @@ linked_find_alone(Linked *linked, const char *persons, char *const *shown)
 			continue;
 		counted.tables[t].relid = history_oid(shown[t]);
 		counted.tables[t].key = HELD_ROW;
-		counted.tables[t].parent_column = "kanon_above";
+		counted.tables[t].parent_column = HELD_ABOVE;
 	}
 	initStringInfo(&list);
 	foreach (cell, linked_recount(&counted, linked->border).failed)

@@ -127,7 +127,8 @@ read_table(Recount *recount, RecountTable *table)
 
 	if (table->parent >= 0)
 		names[n++] = like->parent_column;
-	if (table->parent < 0 || like->is_parent)
+	/* (a person's only row may have one key of both) */
+	if (table->parent < 0 || (like->is_parent && strcmp(like->key, like->parent_column) != 0))
 		names[n++] = like->key;
 	key = n - 1;
 	table->nvalues = linked_rule_columns(like);

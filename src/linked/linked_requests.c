@@ -76,18 +76,52 @@ linked_number(const LinkedTable *table)
 	return table->key_type == INT8OID || table->key_type == INT4OID || table->key_type == INT2OID;
 }
 
+/*
+ * Rows of protected persons are known by their numbers: a row that changes, and all that hangs on it, is another one.
+ * It has another key, whether or not that of the source is the same.
+ */
+static bool
+is_numbered(const LinkedTable *table)
+{
+	return table->role == LINKED_ROWS && table->of->histories != NULL;
+}
+
+const char *
+linked_key_read(const LinkedTable *table)
+{
+	return is_numbered(table) ? HELD_ROW : table->key;
+}
+
+const char *
+linked_parent_read(const LinkedTable *table)
+{
+	return is_numbered(table) && table->parent > 0 ? HELD_ABOVE : table->parent_column;
+}
+
+static void
+number_keys(LinkedTable *table)
+{
+	if (table->parent > 0)
+		table->request.linked.numbers = list_make1(table->parent_column);
+	if (table->key != NULL && strcmp(table->key, table->parent_column) != 0)
+		table->request.linked.numbers = lappend(table->request.linked.numbers, table->key);
+}
+
 /* Lasting keys go by the name that readers know, which the definition of a publication keeps. */
 char *
 linked_group(const Linked *linked, const LinkedTable *table)
 {
-	if (linked->grouped)
-		return relation_name(table->relid);
-	if (linked->salt == NULL)
-		return table->known;
-	return psprintf("%s %s", relation_name(table->relid), linked->salt);
+	char *group = linked->grouped        ? relation_name(table->relid)
+				  : linked->salt == NULL ? table->known
+										 : psprintf("%s %s", relation_name(table->relid), linked->salt);
+
+	/* (rows of protected persons have numbers of the publication) */
+	if (is_numbered(table))
+		return psprintf("%s row of %s", group, linked->publication);
+	return group;
 }
 
-/* The column becomes a pseudonym of the key of a table. */
+/* The column becomes a pseudonym of the key of a table.  The key of a person's only row is that of what it refers to. */
 static void
 mask_key(const Linked *linked, LinkedTable *table, const char *column, const LinkedTable *of)
 {
@@ -95,6 +129,8 @@ mask_key(const Linked *linked, LinkedTable *table, const char *column, const Lin
 	StringInfoData json;
 	Jsonb *mask;
 
+	while (of->role == LINKED_ROWS && of->key != NULL && strcmp(of->key, of->parent_column) == 0)
+		of = &linked->tables[of->parent];
 	if (has_key(request->columns.mask, column))
 		raise_column(table, column, "is a key, which has a pseudonym already", "Leave it out of mask.");
 	initStringInfo(&json);
@@ -176,9 +212,9 @@ ready_rows(Run *run)
 {
 	LinkedTable *table = run->request->own;
 
-	table->grouped_parent = grouped_place(run->source, table->parent_column);
+	table->grouped_parent = grouped_place(run->source, linked_parent_read(table));
 	if (table->is_parent)
-		table->grouped_key = grouped_place(run->source, table->key);
+		table->grouped_key = grouped_place(run->source, linked_key_read(table));
 	run->problem.nextra = run->source->ngrouped - run->source->nqis;
 	run->problem.extra = run->types->grouped + run->source->nqis;
 	run->problem.leaves_out = true;
@@ -312,6 +348,7 @@ fill_request(Linked *linked, LinkedTable *table)
 	Request *request = &table->request;
 	char *promise = linked_promise(linked);
 
+	table->of = linked;
 	refuse_limits(linked, table);
 	if (table->role == LINKED_ALONE)
 		count_persons(table);
@@ -333,13 +370,15 @@ fill_request(Linked *linked, LinkedTable *table)
 	request->columns.mask_key = linked->secret;
 	request->linked.promise = table->role == LINKED_SUBJECT || table->role == LINKED_ROWS ? promise : NULL;
 	request->own = table->role == LINKED_ROWS || table->role == LINKED_LOOKUP ? table : request->own;
+	if (is_numbered(table))
+		number_keys(table);
 	/* whose they are, and where others hang on them each row by itself */
 	if (table->role == LINKED_ROWS)
-		request->linked.told_apart = add_name(name_list((const char *const[]){table->parent_column}, 1),
-											  table->is_parent ? table->key : table->parent_column);
+		request->linked.told_apart =
+			add_name(name_list((const char *const[]){linked_parent_read(table)}, 1),
+					 table->is_parent ? linked_key_read(table) : linked_parent_read(table));
 	if (table->role == LINKED_ROWS && linked->histories != NULL)
 		request->linked.told_apart = add_name(add_name(request->linked.told_apart, HELD_ROW), HELD_LEVELS);
-	table->of = linked;
 	if (linked->histories != NULL)
 		refuse_unprotected(table);
 	if (request->linked.rules != NULL && linked->m == 0)

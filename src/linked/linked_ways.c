@@ -149,7 +149,7 @@ linked_join(const LinkedPlace *places, int a, int b, StringInfo sql, Gate *gate)
 	for (int i = root + 1; i <= Max(a, b); i++)
 		if (is_on_the_way(places, i, a) || is_on_the_way(places, i, b))
 			appendStringInfo(sql, " JOIN %s AS t%d ON t%d.%s OPERATOR(pg_catalog.=) t%d.%s",
-							 gate_also(gate, places[i].table->relid), i, i,
+							 gate_also(gate, linked_source(&places[i])->relid), i, i,
 							 quote_identifier(places[i].column), places[i].above,
 							 quote_identifier(places[i].refers != NULL ? places[i].refers
 																	   : places[places[i].above].table->key));

@@ -416,10 +416,21 @@ column_list(const SourceColumn *columns, int n)
 }
 
 void
-source_read_instead(Source *source, Oid relid)
+source_read_instead(Source *source, Oid relid, List *numbers)
 {
+	const ListCell *cell;
+
 	source->relid = relid;
 	source->name = relation_name(relid);
+	foreach (cell, numbers)
+		for (int i = 0; i < source->nkept; i++)
+		{
+			SourceColumn *column = &source->kept[i];
+
+			if (strcmp(column->name, lfirst(cell)) == 0)
+				get_atttypetypmodcoll(relid, get_attnum(relid, column->name), &column->type, &column->typmod,
+									  &column->collation);
+		}
 }
 
 char *

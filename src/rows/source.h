@@ -70,8 +70,8 @@ extern Source *source_open_bare(Oid relid);
 /* Those of an argument `columns`, as if they were to be kept. */
 extern Source *source_open_kept(Oid relid, ArrayType *columns);
 
-/* Rows are read from another relation that has the same columns, a private copy. */
-extern void source_read_instead(Source *source, Oid relid);
+/* Rows are read from another relation that has the same columns, a private copy; of kept ones with these names it has numbers. */
+extern void source_read_instead(Source *source, Oid relid, List *numbers);
 
 /* All columns, as if they were to be kept. */
 extern Source *source_open_all(Oid relid);

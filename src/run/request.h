@@ -175,7 +175,8 @@ typedef struct LinkedRequest
 	struct SnapshotData *snapshot; /* under which all of them are read; or NULL */
 	Border *border;                /* whose memory all of them share; or NULL */
 	Privacy *rules;                /* of the values of known rows; or NULL */
-	Oid held; /* read instead of the source, once that was looked at: a private copy; or InvalidOid */
+	Oid held;      /* read instead of the source, once that was looked at: a private copy; or InvalidOid */
+	List *numbers; /* char *: kept keys, of which the copy has numbers of its own */
 	bool placed_later;     /* whoever asks calls run_place when all of them are written */
 	ArrayType *told_apart; /* columns by which row types differ beside the quasi-identifiers; or NULL */
 	const char *promise;   /* in words, for the target's comment; NULL: k in the quasi-identifiers */

@@ -406,7 +406,7 @@ begin(Request *request, bool whole)
 	source_snapshot(run->source);
 	run->record.source = run->source->name;
 	if (OidIsValid(request->linked.held))
-		source_read_instead(run->source, request->linked.held);
+		source_read_instead(run->source, request->linked.held, request->linked.numbers);
 	steps->beside(run);
 	/* younger than these locks, too: a load may have emptied one of them first */
 	PopActiveSnapshot();
@@ -571,7 +571,7 @@ run_place(Run *run)
 	const Request *request = run->request;
 
 	if (OidIsValid(request->linked.held))
-		source_read_instead(run->source, request->source);
+		source_read_instead(run->source, request->source, NIL);
 	target_install(run->target, run->columns);
 	run->record.verify_ms += lap_ms(&run->clock);
 	run->record.target_oid = run->target->relid;

@@ -18,7 +18,8 @@
 # Every second series is protected instead (protect_successive), with more changes. Its attacker follows all persons and rows
 # through all releases, by their tags, and knows of a person at most m rows of each table in all of them together, as they were
 # shown in each: of every such set at least k persons have rows that were shown in the same way in the same releases.
-# (A row that changes, or whose parent does, is another row.)
+# (A row that changes or moves to another person, or whose parent does, is another row.)  Where keys last, the attacker follows
+# rows by them, too.
 # Shares no code with the extension. Of a case that fails the SQL is left in build/linked/.
 
 use strict;
@@ -432,8 +433,8 @@ sub mutate
 		elsif (@$rows && $what eq 'update')
 		{
 			my $row = $rows->[ below(scalar @$rows) ];
-			my $column = pick(@{ $table->{columns} });
-			$row->{$column} = value($column, 3);
+			my $column = pick(@{ $table->{columns} }, $t > 0 ? 'above' : ());
+			$row->{$column} = $column ne 'above' ? value($column, 3) : pick(@{ $tables[ $table->{parent} ]{rows} })->{id};
 			$row->{tag} = "$table->{name}$row->{id}." . $$next++ if $protected && $t > 0;
 			$db->run("UPDATE src.$table->{name} SET $column = " . $db->quote($row->{$column}) . ", tag = '$row->{tag}' WHERE id = $row->{id}");
 		}
@@ -504,14 +505,15 @@ sub compare
 # How each person and row was shown in each release so far: of every set that somebody may know, as many persons as k.
 sub follow
 {
-	my ($k, $known, $seen, $night, @tables) = @_;
+	my ($k, $known, $by, $seen, $night, @tables) = @_;
 	my (%tag, @all);
 	for my $t (0 .. $#tables)
 	{
 		for my $row (@{ $tables[$t]{written} })
 		{
 			my $above = $t == 0 ? undef : $tag{"$tables[ $tables[$t]{parent} ]{name}$row->{above}"};
-			my $id = join('|', $t, $row->{tag}, $above // ());
+			my $id = $by eq 'tag' ? join('|', $t, $row->{tag}, $above // ()) : "$t|$row->{id}";
+			return "followed by $by: a row is another's" if exists $seen->{$id} && ($seen->{$id}{above} // '') ne ($above // '');
 			$tag{"$tables[$t]{name}$row->{id}"} = $id;
 			$seen->{$id}{above} = $above;
 			$seen->{$id}{shown}[$night] = $json->encode([ map { $row->{$_} } @{ $tables[$t]{columns} } ]);
@@ -528,7 +530,7 @@ sub follow
 	}
 	$_->{rows} = $_->{written} for @all;
 	my $problem = $known eq 'all' ? agree($k, @all) : attack($k, $known, @all);
-	return defined $problem ? "followed: $problem" : undef;
+	return defined $problem ? "followed by $by: $problem" : undef;
 }
 
 sub remember
@@ -541,6 +543,7 @@ sub one_series
 	my @tables = schema();
 	my ($k, $known, $next) = (2 + below(2), pick('1', '1', '2', 'all'), 1000);
 	my ($before, $problem, %seen);
+	my $keys = pick('release', 'publication');
 	$protected = chance(0.5);
 	%ever = ();
 	fill(@tables);
@@ -551,8 +554,7 @@ sub one_series
 	$options =~ s/"max_rows":\d,?//g;
 	$options =~ s/,\}/}/g;
 	$_->{max_rows} = undef for @tables;
-	my ($state) = $db->try("SELECT kanon_create_linked_publication('pub', 'src.s', " . $db->quote($options) . ", $k, '$known', pseudonym => '" .
-		pick('release', 'publication') . "', protect_successive => " . ($protected ? 'true' : 'false') . ", private_schema => 'priv')");
+	my ($state) = $db->try("SELECT kanon_create_linked_publication('pub', 'src.s', " . $db->quote($options) . ", $k, '$known', pseudonym => '$keys', protect_successive => " . ($protected ? 'true' : 'false') . ", private_schema => 'priv')");
 	return if $state eq '22023' && $class_size > @{ $tables[0]{rows} } || $state eq '23514' && grep { $_->{rule} } @tables;
 	return "$state" if $state ne '00000';
 	for my $night (1 .. $nights)
@@ -563,7 +565,10 @@ sub one_series
 		my $message = $db->rows("SELECT coalesce(message, '') AS message FROM kanon_releases ORDER BY release DESC LIMIT 1")->[0]{message};
 		$problem = truth(@tables) // ($known eq 'all' ? agree($k, @tables) : attack($k, $known, @tables) // values_told($known, @tables));
 		$problem //= compare($before, $now) if defined $before && $message eq '' && !$protected;
-		$problem //= follow($k, $known, \%seen, $night, @tables) if $protected;
+		for my $by ('tag', $keys eq 'publication' ? 'key' : ())
+		{
+			$problem //= follow($k, $known, $by, $seen{$by} //= {}, $night, @tables) if $protected;
+		}
 		return "night $night: $problem" if defined $problem;
 		$done{ $protected ? 'protected nights' : "nights$message" }++;
 		$before = $now;
