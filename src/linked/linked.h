@@ -143,6 +143,13 @@ typedef struct Linked
  */
 extern void linked_schema(Linked *linked, Oid subject, Jsonb *tables);
 
+/* linked_words.c: what is said of each table.  And an error about one: `what` is wrong with it. */
+extern void linked_words(Linked *linked, Jsonb *tables);
+pg_noreturn extern void linked_raise_table(const LinkedTable *table, const char *what, const char *hint);
+
+/* Asks the catalogs about $1: rows, for gate_value. */
+extern uint64 linked_ask(const char *query, Oid relid);
+
 /*
  * linked_release.c: a release; its runs stand until linked_end.  The first tells how the tables hang together;
  * the second is false when nothing has changed since the release of the publication before: nothing was made.

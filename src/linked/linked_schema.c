@@ -9,22 +9,12 @@
 #include "host/excerpt.h"
 #include "host/gate.h"
 #include "linked/linked.h"
-#include "distributed/citus.h"
 #include "hierarchies/hierarchy.h"
 #include "rows/source.h"
 
-#include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
-#include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
-#include "utils/numeric.h"
-
-#define TABLES_HINT                                                                                        \
-	"Write it like '{\"shop.customers\": {\"quasi_identifiers\": [\"birth\", \"zip\"]}, \"shop.orders\": " \
-	"{\"quasi_identifiers\": [\"placed\"], \"keep\": [\"amount\"]}}'."
 
 /* A foreign key as the catalogs have it. */
 typedef struct ForeignKey
@@ -44,224 +34,6 @@ typedef struct Schema
 	bool *reached; /* [n] */
 } Schema;
 
-pg_noreturn static void
-raise_table(const LinkedTable *table, const char *what, const char *hint)
-{
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("table \"%s\" %s", excerpt(table->name), what), errhint("%s", hint)));
-}
-
-/* ---- what the caller says ---- */
-
-static JsonbValue *
-find_word(Jsonb *object, const char *word)
-{
-	JsonbValue key = {.type = jbvString, .val.string = {strlen(word), unconstify(char *, word)}};
-
-	return findJsonbValueFromContainer(&object->root, JB_FOBJECT, &key);
-}
-
-/* A word of ours goes out of the options. */
-static JsonbValue *
-take_word(LinkedTable *table, const char *word)
-{
-	JsonbValue *value = find_word(table->options, word);
-
-	if (value != NULL)
-		table->options = DatumGetJsonbP(
-			DirectFunctionCall2(jsonb_delete, JsonbPGetDatum(table->options), CStringGetTextDatum(word)));
-	return value;
-}
-
-static char *
-take_text(LinkedTable *table, const char *word)
-{
-	JsonbValue *value = take_word(table, word);
-
-	if (value == NULL)
-		return NULL;
-	if (value->type != jbvString)
-		raise_table(table, psprintf("has another \"%s\" than a string", word), TABLES_HINT);
-	return pnstrdup(value->val.string.val, value->val.string.len);
-}
-
-static void
-take_names(LinkedTable *table)
-{
-	JsonbValue *value = take_word(table, "quasi_identifiers");
-	JsonbContainer *list;
-	const char **names;
-	int n;
-
-	if (value == NULL)
-		return;
-	list = value->type == jbvBinary ? value->val.binary.data : NULL;
-	if (list == NULL || !JsonContainerIsArray(list))
-		raise_table(table, "has other quasi_identifiers than a list of columns", TABLES_HINT);
-	n = JsonContainerSize(list);
-	names = palloc(sizeof(char *) * Max(n, 1));
-	for (int i = 0; i < n; i++)
-	{
-		JsonbValue *name = getIthJsonbValueFromContainer(list, i);
-
-		if (name->type != jbvString || name->val.string.len >= NAMEDATALEN)
-			raise_table(table, "has other quasi_identifiers than a list of columns", TABLES_HINT);
-		names[i] = pnstrdup(name->val.string.val, name->val.string.len);
-	}
-	table->qis = n > 0 ? name_list(names, n) : NULL;
-}
-
-/* A whole number from 1 on; 0: it is not given. */
-static int
-take_number(LinkedTable *table, const char *word, const char *hint)
-{
-	JsonbValue *value = take_word(table, word);
-	Datum number;
-
-	if (value == NULL)
-		return 0;
-	number = value->type == jbvNumeric
-				 ? DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric))
-				 : Float8GetDatum(0);
-	if (!(DatumGetFloat8(number) >= 1 && DatumGetFloat8(number) <= PG_INT32_MAX &&
-		  DatumGetFloat8(number) == (int) DatumGetFloat8(number)))
-		raise_table(table, psprintf("has another \"%s\" than a whole number from 1 on", word), hint);
-	return (int) DatumGetFloat8(number);
-}
-
-static void
-take_class_size(LinkedTable *table)
-{
-	JsonbValue *value = find_word(table->options, "class_size");
-
-	if (value != NULL && value->type == jbvString && value->val.string.len == 4 &&
-		memcmp(value->val.string.val, "auto", 4) == 0)
-	{
-		(void) take_word(table, "class_size");
-		table->tries_sizes = true;
-	}
-	else
-		table->class_size = take_number(
-			table, "class_size", "It is how many persons a class of the subject's table has, or \"auto\".");
-}
-
-static bool
-take_bool(LinkedTable *table, const char *word, bool initial, const char *hint)
-{
-	JsonbValue *value = take_word(table, word);
-
-	if (value == NULL)
-		return initial;
-	if (value->type != jbvBool)
-		raise_table(table, psprintf("has another \"%s\" than true or false", word), hint);
-	return value->val.boolean;
-}
-
-/* No key of the catalogs holds for rows of inheriting tables: two of them may have one key. */
-static bool
-has_inheriting_tables(Oid relid)
-{
-	return get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE &&
-		   find_inheritance_children(relid, NoLock) != NIL;
-}
-
-static uint64
-ask(const char *query, Oid relid)
-{
-	Oid types[1] = {OIDOID};
-	Datum values[1] = {ObjectIdGetDatum(relid)};
-	int nest = catalog_path_begin();
-	uint64 n = gate_ask(query, 1, types, values, NULL, false, 0);
-
-	catalog_path_end(nest);
-	return n;
-}
-
-/* The one relation that a view reads, or the view itself. */
-static Oid
-shown_table(Oid view)
-{
-	bool isnull;
-
-	if (get_rel_relkind(view) != RELKIND_VIEW ||
-		ask("SELECT DISTINCT d.refobjid FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass"
-			" AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> r.ev_class"
-			" WHERE r.ev_class = $1 AND r.rulename = '_RETURN'",
-			view) != 1)
-		return view;
-	return DatumGetObjectId(gate_value(0, 1, OIDOID, &isnull));
-}
-
-static void
-take_table(Linked *linked, char *name, const JsonbValue *value)
-{
-	LinkedTable *table = &linked->tables[linked->n];
-
-	table->name = name;
-	table->parent = -1;
-	table->relid = relation_to_read("table", name);
-	for (int i = 0; i < linked->n; i++)
-		if (linked->tables[i].relid == table->relid)
-			raise_table(table, "is named twice in tables", "Name each table once.");
-	if (value->type != jbvBinary || !JsonContainerIsObject(value->val.binary.data))
-		raise_table(table, "has no object of options", TABLES_HINT);
-	if (citus_reads(table->relid))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("table \"%s\" is distributed by Citus", excerpt(name)),
-			 errhint(
-				 "Tables of one release must be tables of this server: copy them, or publish each alone.")));
-	table->keyed = linked->checks ? shown_table(table->relid) : table->relid;
-	if (has_inheriting_tables(table->keyed))
-		raise_table(table, "has inheriting tables, whose rows its keys do not bind",
-					"Use partitions, or copy the rows into a table with the same keys.");
-	table->options = JsonbValueToJsonb(unconstify(JsonbValue *, value));
-	table->relname = table->target = get_rel_name(table->relid);
-	take_names(table);
-	table->max_rows =
-		take_number(table, "max_rows", "It is how many rows of a person are published at most.");
-	take_class_size(table);
-	table->linked = take_bool(table, "linked", true, "false publishes it without a key to the person.");
-	table->referenced =
-		take_bool(table, "referenced", false, "true publishes rows alone to which published rows refer.");
-	table->constraint = take_text(table, "foreign_key");
-	if (find_word(table->options, "target") != NULL)
-		table->target = take_text(table, "target");
-	for (int i = 0; i < linked->n; i++)
-		if (strcmp(linked->tables[i].target, table->target) == 0)
-			raise_table(table, "would be published under a name that another one has",
-						"Say {\"target\": \"another_name\"} of one of them.");
-	table->known = table->target;
-	linked->n++;
-}
-
-static void
-take_tables(Linked *linked, Jsonb *tables)
-{
-	JsonbIterator *it;
-	JsonbIteratorToken token;
-	JsonbValue value;
-	char *name = NULL;
-
-	if (!JB_ROOT_IS_OBJECT(tables))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("tables must be a JSON object"),
-						errhint(TABLES_HINT)));
-	if (JB_ROOT_COUNT(tables) > KANON_MAX_LINKED)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("a release has at most %d tables", KANON_MAX_LINKED),
-						errhint("Leave out tables, or join lookups in views.")));
-	linked->tables = palloc0(sizeof(LinkedTable) * KANON_MAX_LINKED);
-	it = JsonbIteratorInit(&tables->root);
-	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
-	{
-		if (token == WJB_KEY)
-			name = pnstrdup(value.val.string.val, value.val.string.len);
-		else if (token == WJB_VALUE)
-			take_table(linked, name, &value);
-	}
-}
-
 /* ---- what the catalogs say ---- */
 
 static char *
@@ -276,7 +48,8 @@ name_value(uint64 row, int column)
 static void
 find_primary_key(LinkedTable *table)
 {
-	if (ask("SELECT a.attname FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid"
+	if (linked_ask(
+			"SELECT a.attname FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid"
 			" AND a.attnum = c.conkey[1] WHERE c.conrelid = $1 AND c.contype = 'p' AND cardinality(c.conkey) = 1",
 			table->keyed) == 0)
 		return;
@@ -315,13 +88,13 @@ find_foreign_keys(Schema *schema)
 
 	for (int i = 0; i < linked->n; i++)
 	{
-		uint64 n =
-			ask("SELECT c.conname, c.confrelid,"
-				" CASE WHEN cardinality(c.conkey) = 1 THEN a.attname END, f.attname FROM pg_constraint c"
-				" JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]"
-				" JOIN pg_attribute f ON f.attrelid = c.confrelid AND f.attnum = c.confkey[1]"
-				" WHERE c.conrelid = $1 AND c.contype = 'f' ORDER BY 1, 2",
-				linked->tables[i].keyed);
+		uint64 n = linked_ask(
+			"SELECT c.conname, c.confrelid,"
+			" CASE WHEN cardinality(c.conkey) = 1 THEN a.attname END, f.attname FROM pg_constraint c"
+			" JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]"
+			" JOIN pg_attribute f ON f.attrelid = c.confrelid AND f.attnum = c.confkey[1]"
+			" WHERE c.conrelid = $1 AND c.contype = 'f' ORDER BY 1, 2",
+			linked->tables[i].keyed);
 
 		for (uint64 row = 0; row < n; row++)
 		{
@@ -365,10 +138,11 @@ check_named(const Schema *schema)
 		for (int c = 0; c < schema->nkeys && !found; c++)
 			found = schema->keys[c].from == i && leads(schema, &schema->keys[c]);
 		if (!found)
-			raise_table(table,
-						psprintf("has no foreign key \"%s\" to another table that is named",
-								 excerpt(table->constraint)),
-						"Name a constraint of the table, as in \\d, whose other table is in tables, too.");
+			linked_raise_table(
+				table,
+				psprintf("has no foreign key \"%s\" to another table that is named",
+						 excerpt(table->constraint)),
+				"Name a constraint of the table, as in \\d, whose other table is in tables, too.");
 	}
 }
 
@@ -410,11 +184,12 @@ choose_path(const Schema *schema, int table)
 		appendStringInfo(&names, "%s\"%s\"", n++ > 0 ? ", " : "", key->name);
 	}
 	if (n > 1)
-		raise_table(from, psprintf("reaches the subject by several foreign keys: %s", names.data),
-					"Say by {\"foreign_key\": \"its name\"} whose the rows are.");
+		linked_raise_table(from, psprintf("reaches the subject by several foreign keys: %s", names.data),
+						   "Say by {\"foreign_key\": \"its name\"} whose the rows are.");
 	if (path->column == NULL)
-		raise_table(from, psprintf("reaches the subject by a key of several columns, \"%s\"", path->name),
-					"Keys of one column alone can be published as pseudonyms: publish a table with one.");
+		linked_raise_table(
+			from, psprintf("reaches the subject by a key of several columns, \"%s\"", path->name),
+			"Keys of one column alone can be published as pseudonyms: publish a table with one.");
 	from->parent = path->to;
 	from->parent_column = path->column;
 }
@@ -446,13 +221,13 @@ find_lookups(Schema *schema)
 		if (schema->reached[i])
 			continue;
 		if (!referred[i])
-			raise_table(
+			linked_raise_table(
 				table, "has no path to the subject, and no other table refers to it",
 				"Foreign keys of the catalogs must lead from it to the subject's table, over tables that "
 				"are named; or publish it alone.");
 		if (table->qis != NULL || table->max_rows > 0 || !table->linked)
-			raise_table(table, "is a lookup, on which no person hangs",
-						"Of lookups say what to \"keep\" and \"mask\", and no more.");
+			linked_raise_table(table, "is a lookup, on which no person hangs",
+							   "Of lookups say what to \"keep\" and \"mask\", and no more.");
 		table->role = LINKED_LOOKUP;
 	}
 }
@@ -484,8 +259,9 @@ sort_tables(Schema *schema)
 
 	for (int i = 0; i < linked->n; i++)
 		if (depth_of(linked, i) > linked->n)
-			raise_table(&linked->tables[i], "reaches the subject along no path: foreign keys go in a circle",
-						"Say by {\"foreign_key\": \"its name\"} whose the rows are.");
+			linked_raise_table(&linked->tables[i],
+							   "reaches the subject along no path: foreign keys go in a circle",
+							   "Say by {\"foreign_key\": \"its name\"} whose the rows are.");
 	for (int role = LINKED_SUBJECT; role <= LINKED_LOOKUP; role++)
 		for (int depth = 0; depth <= linked->n; depth++)
 			for (int i = 0; i < linked->n; i++)
@@ -516,19 +292,20 @@ check_key(const Linked *linked, const LinkedTable *from, const char *column, con
 
 	get_atttypetypmodcoll(from->relid, attnum, &type, &typmod, &collation);
 	if (to->key == NULL || (refers != NULL && strcmp(to->key, refers) != 0))
-		raise_table(to,
-					psprintf("has no primary key of one column that \"%s\" refers to", excerpt(from->name)),
-					"Keys are published as pseudonyms where one column is the primary key.");
+		linked_raise_table(
+			to, psprintf("has no primary key of one column that \"%s\" refers to", excerpt(from->name)),
+			"Keys are published as pseudonyms where one column is the primary key.");
 	if (getBaseType(type) != to->key_type)
-		raise_table(from, psprintf("has in \"%s\" another type than the key that it refers to", column),
-					"Give both columns one type.");
+		linked_raise_table(from,
+						   psprintf("has in \"%s\" another type than the key that it refers to", column),
+						   "Give both columns one type.");
 	if (!OidIsValid(get_array_type(to->key_type)))
-		raise_table(to, "has a key that is an array",
-					"Take a key of another type, such as bigint, uuid or text.");
+		linked_raise_table(to, "has a key that is an array",
+						   "Take a key of another type, such as bigint, uuid or text.");
 	/* (of equal numerics the shortest text is hashed) */
 	if (getBaseType(type) != NUMERICOID && !equal_is_identical(getBaseType(type), collation))
-		raise_table(from, psprintf("has a key \"%s\" whose equal values may look different", column),
-					"Give both columns another type or collation: bigint, uuid and text will do.");
+		linked_raise_table(from, psprintf("has a key \"%s\" whose equal values may look different", column),
+						   "Give both columns another type or collation: bigint, uuid and text will do.");
 }
 
 static void
@@ -570,14 +347,15 @@ check_subject(Linked *linked, Oid subject)
 				 errhint("Name it there, too, with its quasi-identifiers.")));
 	table = &linked->tables[place];
 	if (table->key == NULL)
-		raise_table(table, "has no primary key of one column, by which persons are told apart",
-					"The subject must be a table whose primary key is one column; views have none.");
+		linked_raise_table(table, "has no primary key of one column, by which persons are told apart",
+						   "The subject must be a table whose primary key is one column; views have none.");
 	if (table->constraint != NULL || table->max_rows > 0 || !table->linked)
-		raise_table(table, "is the subject: \"foreign_key\", \"max_rows\" and \"linked\" are of other tables",
-					"Leave them out.");
+		linked_raise_table(table,
+						   "is the subject: \"foreign_key\", \"max_rows\" and \"linked\" are of other tables",
+						   "Leave them out.");
 	if (table->class_size > 0 && table->class_size < linked->k)
-		raise_table(table, "has a \"class_size\" below k",
-					"Classes of more persons than k lose less of their rows.");
+		linked_raise_table(table, "has a \"class_size\" below k",
+						   "Classes of more persons than k lose less of their rows.");
 	check_key(linked, table, table->key, table, NULL);
 }
 
@@ -588,15 +366,15 @@ check_referenced(const Linked *linked, int lookup)
 	const LinkedTable *table = &linked->tables[lookup];
 
 	if (table->role != LINKED_LOOKUP)
-		raise_table(table, "is no lookup, of which alone rows may be \"referenced\"", "Leave it out.");
+		linked_raise_table(table, "is no lookup, of which alone rows may be \"referenced\"", "Leave it out.");
 	for (int i = 0; i < linked->n; i++)
 	{
 		const ListCell *cell;
 
 		foreach (cell, linked->tables[i].role == LINKED_LOOKUP ? linked->tables[i].keys : NIL)
 			if (((const LinkedKey *) lfirst(cell))->table == lookup)
-				raise_table(table, "is \"referenced\", and another lookup refers to it",
-							"Leave \"referenced\" out, or the other lookup.");
+				linked_raise_table(table, "is \"referenced\", and another lookup refers to it",
+								   "Leave \"referenced\" out, or the other lookup.");
 	}
 }
 
@@ -605,7 +383,7 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 {
 	Schema schema = {.linked = linked};
 
-	take_tables(linked, tables);
+	linked_words(linked, tables);
 	schema.reached = palloc0(sizeof(bool) * Max(linked->n, 1));
 	for (int i = 0; i < linked->n; i++)
 	{
@@ -630,20 +408,20 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 		LinkedTable *table = &linked->tables[i];
 
 		if ((table->class_size > 0 || table->tries_sizes) && table->role != LINKED_SUBJECT)
-			raise_table(table, "is not the subject, whose classes alone have a \"class_size\"",
-						"Leave it out.");
+			linked_raise_table(table, "is not the subject, whose classes alone have a \"class_size\"",
+							   "Leave it out.");
 		if (table->referenced)
 			check_referenced(linked, i);
 		if (table->qis == NULL && table->role != LINKED_LOOKUP)
-			raise_table(
+			linked_raise_table(
 				table, "has no quasi_identifiers",
 				"Name at least one column that somebody may know of a person, or leave the table out.");
 		if (table->role == LINKED_ALONE && table->parent != 0)
-			raise_table(
+			linked_raise_table(
 				table, "is not linked, and does not refer to the subject itself",
 				"Only tables that refer to the subject's can be published without a key to the person.");
 		if (table->parent > 0 && linked->tables[table->parent].role == LINKED_ALONE)
-			raise_table(table, "hangs on a table that is published without a key to the person",
-						"Leave it out, or link the other one.");
+			linked_raise_table(table, "hangs on a table that is published without a key to the person",
+							   "Leave it out, or link the other one.");
 	}
 }
