@@ -174,6 +174,10 @@ look_at(Look *look, Oid relid)
 			return look_at_all(look, ask_oids(views_read, relid));
 		case RELKIND_FOREIGN_TABLE:
 			return NULL;
+		/* whose types are is asked with the functions; nothing of a sequence runs */
+		case RELKIND_COMPOSITE_TYPE:
+		case RELKIND_SEQUENCE:
+			return NULL;
 		default:
 			return "it is no table";
 	}

@@ -457,6 +457,7 @@ close_tables(const KanonPublication *publication, List *releases)
 
 		keep_private(release->persons);
 		keep_private(release->types);
+		keep_private(release->rows);
 		foreach (other, list_concat_copy(release->others, release->held))
 			keep_private(lfirst_oid(other));
 		if (OidIsValid(release->relation) && citus_kind(release->relation) == TABLE_LOCAL)

@@ -1,0 +1,111 @@
+# Guards 8, 12, 19 and 23: nothing is read before the look, and the look misses nothing.  A relation that a publication
+# names becomes a trap of another role; whoever starts the refresh, the trap is not sprung.
+use strict;
+use warnings;
+use Test::More;
+use KanonNode;
+use PostgreSQL::Test::Utils;
+
+my $node = KanonNode::start('main', conf => "autovacuum = off\nkanon.skip_unchanged = on\n");
+$node->safe_psql('postgres', <<'E');
+CREATE ROLE owner LOGIN;
+CREATE ROLE enemy LOGIN;
+CREATE SCHEMA own AUTHORIZATION owner;
+CREATE SCHEMA evil AUTHORIZATION enemy;
+GRANT USAGE ON SCHEMA evil TO owner;
+GRANT CREATE ON DATABASE postgres TO owner;
+E
+sub as { return KanonNode::as($node, shift, 'postgres', shift); }
+
+is(as('enemy', <<'E'), '', 'another role has functions that tell that they ran');
+CREATE FUNCTION evil.ran() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_user <> 'enemy' THEN RAISE EXCEPTION 'it ran as %', current_user USING ERRCODE = 'ENEMY'; END IF;
+    RETURN true;
+END $$;
+E
+
+# ---- several tables: hierarchies are looked at before they are digested ----
+
+is(as('enemy', <<'E'), '', 'a hierarchy of another role');
+CREATE TABLE evil.levels AS SELECT i AS value, i / 2 AS level1 FROM generate_series(0, 9) i;
+GRANT SELECT ON evil.levels TO owner;
+E
+is(as('owner', <<'E'), "unchanged\nunchanged", 'is named by a publication of several tables, protected or not');
+CREATE TABLE own.person AS SELECT i AS id, i % 5 AS a FROM generate_series(1, 200) i;
+ALTER TABLE own.person ADD PRIMARY KEY (id);
+CREATE TABLE own.visit AS SELECT i AS id, 1 + i % 200 AS person, i % 3 AS b FROM generate_series(1, 400) i;
+ALTER TABLE own.visit ADD FOREIGN KEY (person) REFERENCES own.person;
+CREATE SCHEMA shown; CREATE SCHEMA hidden; CREATE SCHEMA shown_protected;
+DO $$ BEGIN
+    PERFORM kanon_create_linked_publication('shown', 'own.person', '{"own.person": {"quasi_identifiers": ["a"], "hierarchies": {"a": "evil.levels"}}, "own.visit": {"quasi_identifiers": ["b"]}}', 3, private_schema => 'hidden');
+    PERFORM kanon_create_linked_publication('shown_protected', 'own.person', '{"own.person": {"quasi_identifiers": ["a"], "hierarchies": {"a": "evil.levels"}}, "own.visit": {"quasi_identifiers": ["b"]}}', 3, private_schema => 'hidden', protect_successive => true);
+END $$;
+SELECT status FROM kanon_refresh('shown') UNION ALL SELECT status FROM kanon_refresh('shown_protected');
+E
+is(as('enemy', <<'E'), '', 'which becomes a view');
+CREATE TABLE evil.levels_ AS TABLE evil.levels;
+GRANT SELECT ON evil.levels_ TO owner;
+TRUNCATE evil.levels;
+CREATE RULE "_RETURN" AS ON SELECT TO evil.levels DO INSTEAD SELECT * FROM evil.levels_ WHERE evil.ran();
+E
+foreach my $role ('owner', 'postgres')
+{
+	is(as($role, "SELECT status, error FROM kanon_refresh('$_')"), 'failed|42501', "$_: it is not read for $role") foreach 'shown', 'shown_protected';
+	is(as($role, "SELECT kanon_alter_publication('shown', k => 4)"), '42501', "nor to alter the publication, for $role");
+}
+is(as('postgres', 'CALL kanon_refresh_all()'), '55000', 'nor by a schedule, which tells of it');
+is(as('postgres', "SELECT DISTINCT error FROM kanon_releases WHERE status = 'failed'"), '42501', 'as what it is');
+
+# ---- types and sequences in a view of one's own are no relations that are read ----
+
+is(as('enemy', <<'E'), '', 'a table of another role');
+CREATE TABLE evil.rows AS SELECT i % 5 AS x FROM generate_series(1, 50) i;
+GRANT SELECT ON evil.rows TO owner;
+E
+is(as('owner', <<'E'), "f\nf", 'is read by views with own types and sequences');
+CREATE TYPE own.pair AS (x int);
+CREATE SEQUENCE own.numbers;
+CREATE VIEW own.typed AS SELECT (ROW(x)::own.pair).x AS a, x % 2 AS b FROM evil.rows;
+CREATE VIEW own.numbered AS SELECT x AS a, x % 2 AS b, (SELECT last_value FROM own.numbers) + 0 * coalesce(nextval('own.numbers'), 0) AS c FROM evil.rows;
+DO $$ BEGIN PERFORM kanon_create_publication('own.pub_typed', 'own.typed', '{a,b}', 3); PERFORM kanon_create_publication('own.pub_numbered', 'own.numbered', '{a,b}', 3); END $$;
+SELECT strangers FROM own.pub_typed_publication UNION ALL SELECT strangers FROM own.pub_numbered_publication;
+E
+is(as('owner', "SET kanon.read_strangers = off; SELECT count(*) > 0 FROM kanon_check('$_', '{a,b}')"), 't', "$_ is read where strangers' are not") foreach 'own.typed', 'own.numbered';
+is(as('enemy', <<'E'), '', 'the table becomes a view');
+CREATE TABLE evil.rows_ AS TABLE evil.rows;
+GRANT SELECT ON evil.rows_ TO owner;
+TRUNCATE evil.rows;
+CREATE RULE "_RETURN" AS ON SELECT TO evil.rows DO INSTEAD SELECT x FROM evil.rows_ WHERE evil.ran();
+E
+is(as('postgres', "SELECT status, error FROM kanon_refresh('own.pub_$_')"), 'failed|42501', "$_: it is not read") foreach 'typed', 'numbered';
+
+# ---- private tables are closed again, all of them ----
+
+is(as('owner', <<'E'), '', 'private tables of a protected publication are open');
+CREATE TABLE own.keyed AS SELECT 'key' || i AS id, i % 5 AS a FROM generate_series(1, 200) i;
+DO $$ BEGIN PERFORM kanon_create_publication('own.guarded', 'own.keyed', '{a}', 3, key => 'id', protect_successive => true); END $$;
+GRANT SELECT ON own.guarded_rows_1, own.guarded_persons_1, own.guarded_types_1, own.guarded_release_1, own.guarded_history, own.guarded_publication, own.guarded_source TO enemy;
+E
+is(as('owner', "SELECT status FROM kanon_refresh('own.guarded')"), 'unchanged', 'a refresh that makes no release');
+is($node->safe_psql('postgres', "SELECT relname FROM pg_class c, aclexplode(relacl) a WHERE relnamespace = 'own'::regnamespace AND relname LIKE 'guarded\\_%' AND grantee <> relowner"), '', 'closes them all');
+
+# ---- a kept column of the last of many lookups tells as much as that of the first ----
+
+my $keys = join(', ', map { "f$_ int REFERENCES own.filler" } 1 .. 50);
+my $kept = join(', ', map { "\"f$_\"" } 1 .. 50);
+my $ones = join(', ', map { "1 + i % 2" } 1 .. 50);
+is(as('owner', <<"E"), '23514', 'the place behind fifty foreign keys tells the city');
+CREATE TABLE own.filler (id int PRIMARY KEY, name text);
+INSERT INTO own.filler VALUES (1, 'x'), (2, 'y');
+CREATE TABLE own.place (id int PRIMARY KEY, zip text);
+INSERT INTO own.place SELECT i, 'z' || 1 + i % 40 FROM generate_series(1, 1200) i;
+CREATE TABLE own.many (id int PRIMARY KEY, birth int);
+INSERT INTO own.many SELECT i, 1940 + i / 20 * 5 FROM generate_series(1, 200) i;
+CREATE TABLE own.sent (id int PRIMARY KEY, who int REFERENCES own.many, city text, $keys, last int REFERENCES own.place);
+INSERT INTO own.sent SELECT i, 1 + i * 7 % 200, 'c' || 1 + i % 40, $ones, i FROM generate_series(1, 1200) i;
+SELECT FROM kanon_linked('own.many', '{"own.many": {"quasi_identifiers": ["birth"]}, "own.sent": {"quasi_identifiers": ["city"], "keep": [$kept, "last"]}, "own.filler": {"keep": ["name"]}, "own.place": {"keep": ["zip"]}}', NULL, 5, dry_run => true);
+E
+
+$node->stop;
+done_testing();
