@@ -72,6 +72,28 @@ SELECT publish('{"joined.person": {"quasi_identifiers": ["sex"], "keep": ["home"
 ALTER TABLE joined.person ADD COLUMN account int REFERENCES joined.account;
 UPDATE joined.person SET account = 1 + id % 2;
 SELECT publish('{"joined.person": {"quasi_identifiers": ["account"]}, "joined.visit": {"quasi_identifiers": ["place"], "keep": ["account"]}, "joined.account": {"keep": ["kind"]}}');
+
+-- a rule about a value of the person holds for whoever fits somebody who knows rows
+CREATE TABLE joined.ill (id int PRIMARY KEY, sex text, hiv text);
+CREATE TABLE joined.stay (id int PRIMARY KEY, ill int REFERENCES joined.ill, clinic text);
+INSERT INTO joined.ill SELECT i, 'f', CASE WHEN i <= 2 THEN 'pos' ELSE 'neg' END FROM generate_series(1, 4) AS i;
+INSERT INTO joined.stay SELECT i, i, CASE WHEN i <= 2 THEN 'A' ELSE 'B' END FROM generate_series(1, 4) AS i;
+SELECT table_name FROM kanon_linked('joined.ill', '{"joined.ill": {"quasi_identifiers": ["sex"], "keep": ["hiv"], "privacy": [{"rule": "distinct_l", "column": "hiv", "l": 2}]},
+    "joined.stay": {"quasi_identifiers": ["clinic"]}}', 'joined_public', 2);
+SELECT clinic, array_agg(DISTINCT hiv ORDER BY hiv) AS hiv FROM joined_public.ill JOIN joined_public.stay ON stay.ill = ill.id GROUP BY clinic;
+SELECT below_k, broken, safe FROM kanon_check_linked('joined_public.ill', '{"joined_public.ill": {"quasi_identifiers": ["sex"], "privacy": [{"rule": "distinct_l", "column": "hiv", "l": 2}]},
+    "joined_public.stay": {"quasi_identifiers": ["clinic"]}}', 2);
+SELECT below_k, broken, safe FROM kanon_check_linked('joined.ill', '{"joined.ill": {"quasi_identifiers": ["sex"], "privacy": [{"rule": "distinct_l", "column": "hiv", "l": 2}]},
+    "joined.stay": {"quasi_identifiers": ["clinic"]}}', 2);
+SELECT below_k, broken, safe FROM kanon_check_linked('joined.ill', '{"joined.ill": {"quasi_identifiers": ["sex"]}, "joined.stay": {"quasi_identifiers": ["clinic"]}}', 2);
+SELECT * FROM kanon_check_linked('joined.ill', '{"joined.ill": {"quasi_identifiers": ["sex"]}, "joined.stay": {"quasi_identifiers": ["clinic"], "privacy": []}}', 2);
+SELECT * FROM kanon_check_linked('joined.ill', '{"joined.ill": {"quasi_identifiers": ["sex"], "privacy": [{"rule": "subject", "column": "id"}]}}', 2);
+SELECT count(*) FROM kanon_linked('joined.ill', '{"joined.ill": {"quasi_identifiers": ["sex"], "partition_by": "sex", "keep": ["hiv"], "privacy": [{"rule": "distinct_l", "column": "hiv", "l": 2}]}}', 'joined_public', 2, replace => true);
+-- without a rule the page tells the worst for this attacker, not for classes of the table alone
+SELECT count(*) FROM kanon_linked('joined.ill', '{"joined.ill": {"quasi_identifiers": ["sex"], "keep": ["hiv"]}, "joined.stay": {"quasi_identifiers": ["clinic"]}}', 'joined_public', 2, replace => true);
+SELECT v ->> 'says' AS says FROM (SELECT max(run) AS run FROM kanon_usefulness WHERE target = 'joined_public.ill') u, jsonb_array_elements(kanon_report_data(u.run) -> 'verdicts') AS v WHERE v ->> 'about' = 'kept';
+SELECT count(*) FROM kanon_linked('joined.ill', '{"joined.ill": {"quasi_identifiers": ["sex"], "keep": ["hiv"], "privacy": [{"rule": "alpha", "column": "hiv", "alpha": 0.5}]}, "joined.stay": {"quasi_identifiers": ["clinic"]}}', 'joined_public', 2, 'all', replace => true);
+SELECT v ->> 'says' AS says FROM (SELECT max(run) AS run FROM kanon_usefulness WHERE target = 'joined_public.ill') u, jsonb_array_elements(kanon_report_data(u.run) -> 'verdicts') AS v WHERE v ->> 'about' = 'kept';
 DROP SCHEMA joined CASCADE;
 DROP SCHEMA joined_public CASCADE;
 DROP FUNCTION publish;

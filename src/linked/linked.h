@@ -10,6 +10,14 @@
 #include "nodes/pg_list.h"
 #include "utils/jsonb.h"
 
+/* How alike the values of a kept column of those are whom an attacker of the promise finds. */
+typedef struct LinkedWorst
+{
+	const char *column;
+	double share; /* of these persons with one value, at most */
+	int64 values; /* that they have, at least */
+} LinkedWorst;
+
 /* The promises that a release of several tables keeps, from the tables alone. */
 typedef struct LinkedFound
 {
@@ -20,9 +28,11 @@ typedef struct LinkedFound
 	int64 combinations; /* different ones, in all classes; of all rows: groups of persons who agree */
 	int64 smallest;     /* persons who have the rarest of them; 0: there is none */
 	int64 below;        /* of them with fewer than k persons */
-	int64 broken;       /* rows in combinations whose values break a rule */
+	int64 broken;       /* rows in combinations, and combinations, whose values break a rule */
 	int64 alone;        /* persons whose numbers of rows nobody else of the class has */
 	int64 dangling;     /* rows that belong to nobody */
+	int nworst;
+	LinkedWorst *worst; /* [nworst] of columns that the subject's table keeps beside keys */
 	List *failed; /* Datum *: keys of persons whom fewer than k are like, where histories are protected */
 } LinkedFound;
 
@@ -132,8 +142,9 @@ typedef struct Linked
 	/* persons, once the subject is published */
 	int64 published;
 	uint32 nclasses;
-	uint32 npersons;      /* of them those who have rows */
-	uint32 *class_;       /* [npersons] */
+	uint32 npersons; /* of them those who have rows */
+	uint32 *class_;  /* [npersons] */
+	uint32 *values; /* [npersons] row types of the subject's with what its rules look at; NULL: it has none */
 	struct HTAB *persons; /* by pseudonym */
 } Linked;
 
@@ -172,14 +183,24 @@ extern bool linked_number(const LinkedTable *table);
 
 /* linked_requests.c: the request of each table. */
 extern void linked_requests(Linked *linked);
+extern void linked_record_worst(Linked *linked); /* what was found of kept values, with the subject's run */
 extern const Model linked_model, lookup_model;
 
 /* The columns that tell rows apart: of private copies numbers, which rows that change do not keep. */
 extern const char *linked_key_read(const LinkedTable *table);
 extern const char *linked_parent_read(const LinkedTable *table);
 
-/* linked_rows.c: whose rows they are; what they show. */
+/*
+ * linked_persons.c: who the persons are; the person of each value of the column that refers to the subject.  Persons
+ * without rows are persons of their class all the same, who agree with each other and nobody else.
+ */
+#define LINKED_NOBODY PG_UINT32_MAX
 extern void linked_persons(Linked *linked);
+extern uint32 *linked_persons_of(Linked *linked, const LinkedTable *table);
+extern void linked_number_others(Linked *linked);
+extern void linked_forget_persons(Linked *linked);
+
+/* linked_rows.c: whose rows they are; what they show. */
 extern void linked_solve(Linked *linked);
 extern void linked_measure(Linked *linked);  /* loss and published rows of each table */
 extern void linked_forget(Linked *linked);   /* persons and what was solved for them */

@@ -159,6 +159,7 @@ count_form(Recount *recount, Size at)
 	{
 		RecountForm *known = &recount->forms[*slot - 1];
 
+		known->noted = known->noted && known->last == recount->at;
 		known->persons += known->last != recount->at;
 		known->last = recount->at;
 		recount->nwords = at;
@@ -172,12 +173,26 @@ count_form(Recount *recount, Size at)
 }
 
 static void
+add_known(Recount *recount, RecountForm *form, uint32 row)
+{
+	recount->knowns = border_grow(recount->border, recount->knowns, &recount->known_room, recount->nknown + 1,
+								  sizeof(RecountKnown));
+	recount->knowns[recount->nknown++] = (RecountKnown){row, form->known};
+	form->known = (uint32) recount->nknown;
+}
+
+static void
 put_form(Recount *recount)
 {
 	Size at = recount->nwords;
+	RecountForm *form;
 
 	write_rows(recount, -1);
-	(void) count_form(recount, at);
+	form = count_form(recount, at);
+	if (form->noted || recount->sort == NULL)
+		return;
+	add_known(recount, form, recount->at);
+	form->noted = true;
 }
 
 /* The same of each row that is known and whose values have rules. */
@@ -196,10 +211,7 @@ put_known(Recount *recount)
 		write_rows(recount, -1);
 		form = count_form(recount, at);
 		form->marked = row->table;
-		recount->knowns = border_grow(recount->border, recount->knowns, &recount->known_room,
-									  recount->nknown + 1, sizeof(RecountKnown));
-		recount->knowns[recount->nknown++] = (RecountKnown){row->number, form->known};
-		form->known = (uint32) recount->nknown;
+		add_known(recount, form, row->number);
 	}
 	recount->marked = -1;
 }
@@ -281,6 +293,17 @@ note_failed(Recount *recount, uint32 person)
 	recount->found.failed = lappend(recount->found.failed, key);
 }
 
+/* Those who have it. */
+static void
+look_at_persons(Recount *recount, const RecountForm *form)
+{
+	Size n = 0;
+
+	for (uint32 at = form->known; at > 0; at = recount->knowns[at - 1].before)
+		recount->sort[n++] = recount->knowns[at - 1].row;
+	linked_look_at_values(recount, recount->sort, n);
+}
+
 /* How many persons have each of them. */
 static void
 look_at_forms(Recount *recount)
@@ -297,6 +320,7 @@ look_at_forms(Recount *recount)
 			found->broken += !keeps_rules(recount, &recount->forms[i]);
 			continue;
 		}
+		look_at_persons(recount, &recount->forms[i]);
 		found->combinations++;
 		found->below += persons < recount->linked->k;
 		if (persons < recount->linked->k)
@@ -351,6 +375,9 @@ linked_count_class(Recount *recount, uint32 first, uint32 next)
 	for (uint32 p = first; p < next; p++)
 		put_person(recount, p);
 	look_at_forms(recount);
+	for (uint32 p = first; p < next && recount->sort != NULL; p++)
+		recount->sort[p - first] = p;
+	linked_look_at_values(recount, recount->sort, size);
 	if (size < recount->linked->k)
 		note_failed(recount, first);
 	begin_forms(recount);

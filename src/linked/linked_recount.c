@@ -266,6 +266,7 @@ linked_recount(const Linked *linked, Border *border)
 		read_table(recount, table);
 	}
 	sort_rows(recount);
+	linked_read_values(recount);
 	recount->marked = -1;
 	for (int t = 1; t < recount->n; t++)
 	{

@@ -41,10 +41,11 @@ typedef struct Form
 	uint32 last; /* who had it last */
 	uint32 hash;
 	int marked;   /* the table of the row that is looked at, whose values have rules; 0: none is */
-	uint32 known; /* place among these from 1, of the last one */
+	uint32 known; /* place among these from 1, of the last one: rows, or where none is marked persons */
+	bool noted;   /* the person who had it last is among them */
 } RecountForm;
 
-/* Rows that may be the one that is looked at. */
+/* Rows that may be the one that is looked at, or persons who have a combination. */
 typedef struct Known
 {
 	uint32 row;    /* of its table */
@@ -60,6 +61,13 @@ typedef struct Recount
 	uint32 groups; /* of the table that is read */
 	RecountTable *reading;
 	LinkedFound found;
+
+	/* what persons keep */
+	KanonProblem
+		ruled; /* rules of the subject's table, by persons as they were written; privacy NULL: it has none */
+	int nkept; /* columns beside keys */
+	uint32 *kept; /* [persons * nkept] numbers that stand for values */
+	uint32 *sort; /* [persons] of a form */
 
 	/* rows by person */
 	uint32 *start; /* [persons + 1] */
@@ -84,6 +92,12 @@ typedef struct Recount
 	bool *inside; /* chosen, or something that hangs on it is */
 	int known[KANON_MAX_LINKED];
 } Recount;
+
+/* linked_values.c: what the subject's table keeps, and the rules about it. */
+extern void linked_read_values(Recount *recount);
+
+/* Looks at the values of some persons, those who have a combination or are a class. */
+extern void linked_look_at_values(Recount *recount, uint32 *persons, Size n);
 
 /* linked_forms.c: counts all that persons first .. next - 1 have, who are a class. */
 extern void linked_count_class(Recount *recount, uint32 first, uint32 next);

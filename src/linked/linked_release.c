@@ -57,11 +57,12 @@ verify(Linked *linked)
 										   " persons.",
 							  found.below, linked->k));
 	if (found.broken > 0)
-		raise_unsafe(
-			psprintf("The values of rows of " INT64_FORMAT " combinations break a rule.", found.broken));
+		raise_unsafe(psprintf(
+			"The values of rows, or persons, of " INT64_FORMAT " combinations break a rule.", found.broken));
 	INSTR_TIME_SET_CURRENT(now);
 	INSTR_TIME_SUBTRACT(now, since);
 	linked->found = found;
+	linked_record_worst(linked);
 	linked->found_ms = INSTR_TIME_GET_MILLISEC(now);
 }
 

@@ -340,6 +340,27 @@ refuse_unprotected(const LinkedTable *table)
 			 errhint("Leave \"privacy\" or protect_successive out.")));
 }
 
+/* Classes of persons do not take all options. */
+static void
+refuse_of_subject(const Request *request)
+{
+	if (request->guided.partition_by != NULL && request->privacy != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("the subject's table has rules about its values, which partition_by does not take here"),
+			 errdetail("Those whom somebody finds who knows rows of a person keep the rules, too."),
+			 errhint("Leave \"partition_by\" or \"privacy\" out.")));
+	if (request->residual == KANON_RESIDUAL_SUPPRESS || privacy_k_map(request->privacy) ||
+		request->guided.known_columns > 0 || request->guided.combinations != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the subject's classes must have k persons each"),
+			 errhint(
+				 "Leave out residual 'suppress', known_columns, combinations, and rules that count persons of a "
+				 "population.")));
+}
+
 static void
 fill_request(Linked *linked, LinkedTable *table)
 {
@@ -389,16 +410,8 @@ fill_request(Linked *linked, LinkedTable *table)
 				 errhint("Promise known_rows 1 to 4, or leave \"privacy\" out.")));
 	if (!request->seeded)
 		request->seed = linked->seed;
-	if (table->role != LINKED_SUBJECT)
-		return;
-	if (request->residual == KANON_RESIDUAL_SUPPRESS || privacy_k_map(request->privacy) ||
-		request->guided.known_columns > 0 || request->guided.combinations != NULL)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the subject's classes must have k persons each"),
-			 errhint(
-				 "Leave out residual 'suppress', known_columns, combinations, and rules that count persons of a "
-				 "population.")));
+	if (table->role == LINKED_SUBJECT)
+		refuse_of_subject(request);
 }
 
 /* ---- keys ---- */
@@ -490,6 +503,27 @@ release_recorded(const Linked *linked, const LinkedTable *table)
 	}
 	appendStringInfoString(&json, "]}");
 	return jsonb_of(json.data);
+}
+
+void
+linked_record_worst(Linked *linked)
+{
+	const LinkedFound *found = &linked->found;
+	Request *subject = &linked->tables[0].request;
+	StringInfoData json;
+
+	initStringInfo(&json);
+	appendStringInfoString(&json, "{\"worst\": {");
+	for (int i = 0; i < found->nworst && found->persons > 0; i++)
+	{
+		appendStringInfoString(&json, i > 0 ? ", " : "");
+		escape_json(&json, found->worst[i].column);
+		appendStringInfo(&json, ": {\"share\": %.17g, \"values\": " INT64_FORMAT "}", found->worst[i].share,
+						 found->worst[i].values);
+	}
+	appendStringInfoString(&json, "}}");
+	subject->linked.recorded = DatumGetJsonbP(DirectFunctionCall2(
+		jsonb_concat, JsonbPGetDatum(subject->linked.recorded), JsonbPGetDatum(jsonb_of(json.data))));
 }
 
 void

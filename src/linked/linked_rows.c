@@ -1,9 +1,8 @@
 /*
  * linked_rows.c: whose the rows of a release are, and what they show.
  *
- * Persons and their classes are read from the subject's table as it was published: a person is known by the
- * pseudonym that the key becomes there.  Row types of the other tables are told apart by the column that says
- * whose they are; so each belongs to one person, or to one row of the table above.
+ * Row types of tables beside the subject's are told apart by the column that says whose they are; so each belongs to
+ * one person (linked_persons.c), or to one row of the table above.
  */
 #include "compat.h"
 #include "core/util/number.h"
@@ -21,93 +20,10 @@
 #include "utils/hsearch.h"
 #include "utils/uuid.h"
 
-#define NOBODY PG_UINT32_MAX
+#define NOBODY LINKED_NOBODY
 
 /* A row that is left out counts as two that show nothing, as in the core. */
 #define LEFT_OUT 2.0
-
-typedef struct Person
-{
-	uint8 pseudonym[UUID_LEN];
-	uint32 class_;
-	uint32 number; /* NOBODY: no row of theirs was met yet */
-} Person;
-
-/* ---- persons ---- */
-
-/* Persons are found by the pseudonym that the subject's table shows; a number is filled up with zeros. */
-static void
-put_number(uint8 *pseudonym, int64 number)
-{
-	memset(pseudonym, 0, UUID_LEN);
-	memcpy(pseudonym, &number, sizeof(number));
-}
-
-/* A class: the pseudonyms of all who are in it. */
-static bool
-receive_class(void *arg, TupleTableSlot *slot)
-{
-	Linked *linked = arg;
-	ArrayType *array = DatumGetArrayTypeP(slot->tts_values[0]);
-	bool number = ARR_ELEMTYPE(array) == INT8OID;
-	uint8 pseudonym[UUID_LEN];
-	Datum *values;
-	bool *nulls;
-	int n;
-
-	if (number)
-		deconstruct_array(array, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &values, &nulls,
-						  &n);
-	else
-		deconstruct_array(array, UUIDOID, UUID_LEN, false, TYPALIGN_CHAR, &values, &nulls, &n);
-	for (int i = 0; i < n; i++)
-	{
-		bool found;
-		Person *person = NULL;
-
-		if (!nulls[i] && number)
-			put_number(pseudonym, DatumGetInt64(values[i]));
-		else if (!nulls[i])
-			memcpy(pseudonym, DatumGetUUIDP(values[i])->data, UUID_LEN);
-		if (!nulls[i])
-			person = hash_search(linked->persons, pseudonym, HASH_ENTER, &found);
-
-		if (person == NULL || found)
-			ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("two persons have one key"),
-							errhint("The primary key of the subject's table is broken.")));
-		person->class_ = linked->nclasses;
-		person->number = NOBODY;
-	}
-	linked->published += n;
-	linked->nclasses++;
-	pfree(values);
-	pfree(nulls);
-	return true;
-}
-
-void
-linked_persons(Linked *linked)
-{
-	const LinkedTable *subject = &linked->tables[0];
-	const Run *run = subject->run;
-	HASHCTL control = {.keysize = UUID_LEN, .entrysize = sizeof(Person), .hcxt = linked->border->context};
-	char *qis = column_list(run->source->qis, run->source->nqis);
-	Gate *gate = gate_create(run->target->building, run->target->relid, 1);
-	int nest = grouping_begin();
-
-	linked->published = linked->npersons = linked->nclasses = 0;
-	linked->persons = hash_create("kanon persons", (long) Max(run->types->nrows, 1024), &control,
-								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	gate_computed(gate, "array_agg", linked_number(subject) ? INT8ARRAYOID : UUIDARRAYOID);
-	gate_select(gate,
-				psprintf("SELECT pg_catalog.array_agg(%s) FROM %s GROUP BY %s%s",
-						 quote_identifier(subject->key), run->target->building, qis,
-						 run->target->mark ? ", " KANON_MARK_COLUMN : ""),
-				false, receive_class, linked);
-	grouping_end(nest);
-	border_charge(linked->border, 0, (Size) linked->published * 2 * sizeof(Person));
-	linked->class_ = border_palloc(linked->border, sizeof(uint32) * Max(linked->published, 1));
-}
 
 void
 linked_forget(Linked *linked)
@@ -130,73 +46,10 @@ linked_forget(Linked *linked)
 		table->nrows = 0;
 		table->tally.nobody = table->tally.over = 0;
 	}
-	if (linked->class_ != NULL)
-	{
-		border_charge(linked->border, (Size) linked->published * 2 * sizeof(Person), 0);
-		border_pfree(linked->border, linked->class_);
-	}
-	if (linked->persons != NULL)
-		hash_destroy(linked->persons);
-	linked->class_ = NULL;
-	linked->persons = NULL;
+	linked_forget_persons(linked);
 }
 
 /* ---- whose rows they are ---- */
-
-static Person *
-find_person(const Linked *linked, Pseudonyms *pseudonyms, Datum key)
-{
-	uint8 pseudonym[UUID_LEN];
-
-	pseudonym_of(pseudonyms, key, pseudonym);
-	if (linked_number(&linked->tables[0]))
-		put_number(pseudonym, pseudonym_number(pseudonym));
-	return hash_search(linked->persons, pseudonym, HASH_FIND, NULL);
-}
-
-uint32 *
-linked_class_of(const Linked *linked, Pseudonyms *pseudonyms, Datum key)
-{
-	Person *person = find_person(linked, pseudonyms, key);
-
-	return person != NULL ? &person->class_ : NULL;
-}
-
-/* The person of each value of the column that refers to the subject. */
-static uint32 *
-persons_of_codes(Linked *linked, const LinkedTable *table)
-{
-	const SourceColumn *column = &table->run->source->qis[table->grouped_parent];
-	uint32 n = dictionary_size(column->dictionary);
-	uint32 *person = border_palloc(table->run->border, sizeof(uint32) * Max(n, 1));
-	Pseudonyms *pseudonyms =
-		pseudonyms_begin(linked->secret, column->type, linked_group(linked, &linked->tables[0]));
-	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_SMALL_SIZES);
-	int nest = plain_text_begin();
-
-	for (uint32 code = 0; code < n; code++)
-	{
-		MemoryContext old = MemoryContextSwitchTo(row);
-		bool isnull;
-		Datum value = dictionary_value(column->dictionary, code, &isnull);
-		Person *found = isnull ? NULL : find_person(linked, pseudonyms, value);
-
-		/* numbers are given in the order of keys: nothing depends on the order of the target's rows */
-		if (found != NULL && found->number == NOBODY)
-		{
-			linked->class_[linked->npersons] = found->class_;
-			found->number = linked->npersons++;
-		}
-		person[code] = found == NULL ? NOBODY : found->number;
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(row);
-		CHECK_FOR_INTERRUPTS();
-	}
-	plain_text_end(nest);
-	pseudonyms_end(pseudonyms);
-	MemoryContextDelete(row);
-	return person;
-}
 
 /* The row of the parent's table that has each value of the column that refers to it. */
 static uint32 *
@@ -232,7 +85,7 @@ find_rows(Linked *linked, LinkedTable *table)
 	const RowTypes *types = table->run->types;
 	Border *border = table->run->border;
 	bool direct = parent->role == LINKED_SUBJECT;
-	uint32 *whose = direct ? persons_of_codes(linked, table) : rows_of_codes_above(table, parent);
+	uint32 *whose = direct ? linked_persons_of(linked, table) : rows_of_codes_above(table, parent);
 	int64 n = 0;
 
 	table->row_of = border_palloc(border, sizeof(uint32) * Max(types->ntypes, 1));
@@ -267,22 +120,6 @@ find_rows(Linked *linked, LinkedTable *table)
 		}
 	}
 	border_pfree(border, whose);
-}
-
-/* Those who have no rows are persons of their class all the same: they agree with each other, and with nobody else. */
-static void
-number_others(Linked *linked)
-{
-	HASH_SEQ_STATUS scan;
-	Person *person;
-
-	hash_seq_init(&scan, linked->persons);
-	while ((person = hash_seq_search(&scan)) != NULL)
-		if (person->number == NOBODY)
-		{
-			linked->class_[linked->npersons] = person->class_;
-			person->number = linked->npersons++;
-		}
 }
 
 /* ---- as many as are allowed ---- */
@@ -459,7 +296,9 @@ linked_solve(Linked *linked)
 						   .m = linked->m,
 						   .tables = tables,
 						   .nclasses = linked->nclasses,
-						   .class_ = linked->class_};
+						   .class_ = linked->class_,
+						   .ruled = linked->values != NULL ? &linked->tables[0].run->problem : NULL,
+						   .values = linked->values};
 	KanonReport report = {0};
 	KanonStatus status = KANON_OK;
 
@@ -485,7 +324,7 @@ linked_solve(Linked *linked)
 		to->level = table->level = border_palloc(table->run->border, (Size) Max(table->nrows, 1) * to->nqis);
 	}
 	if (linked->m == 0)
-		number_others(linked);
+		linked_number_others(linked);
 	problem.npersons = linked->npersons;
 	if (linked->histories != NULL)
 		linked_hold_rows(linked, tables);

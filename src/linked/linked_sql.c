@@ -8,6 +8,7 @@
 #include "host/border.h"
 #include "linked/linked.h"
 #include "masks/mask_apply.h"
+#include "run/privacy.h"
 #include "run/request.h"
 
 #include "catalog/pg_type.h"
@@ -231,6 +232,36 @@ kanon_linked_frontier(PG_FUNCTION_ARGS)
 
 /* ---- the check ---- */
 
+/* Rules of the persons' own values, which those who fit keep. */
+static void
+take_rules(LinkedTable *table)
+{
+	JsonbValue word = {.type = jbvString, .val.string = {strlen("privacy"), "privacy"}};
+	JsonbValue *list = findJsonbValueFromContainer(&table->options->root, JB_FOBJECT, &word);
+	Datum *rules;
+	int n;
+
+	if (list == NULL)
+		return;
+	if (table->role != LINKED_SUBJECT)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("kanon_check_linked counts rules about the subject's table alone"),
+			 errhint(
+				 "Leave \"privacy\" of the other tables out: kanon_linked counts it when it publishes them.")));
+	if (list->type != jbvBinary || !JsonContainerIsArray(list->val.binary.data))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("privacy must be a list of rules"),
+			 errhint("Write it like '[{\"rule\": \"distinct_l\", \"column\": \"diagnosis\", \"l\": 3}]'.")));
+	n = JsonContainerSize(list->val.binary.data);
+	rules = palloc(sizeof(Datum) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+		rules[i] = JsonbPGetDatum(JsonbValueToJsonb(getIthJsonbValueFromContainer(list->val.binary.data, i)));
+	table->request.privacy = privacy_read(construct_array(rules, n, JSONBOID, -1, false, TYPALIGN_INT));
+}
+
 Datum
 kanon_check_linked(PG_FUNCTION_ARGS)
 {
@@ -249,6 +280,8 @@ kanon_check_linked(PG_FUNCTION_ARGS)
 	linked->checks = true;
 	SPI_connect();
 	linked_schema(linked, PG_GETARG_OID(0), tables);
+	for (int i = 0; i < linked->n; i++)
+		take_rules(&linked->tables[i]);
 	border = border_create("kanon_check_linked");
 	found = linked_recount(linked, border);
 	line_int8(lines, found.persons, true);
@@ -257,10 +290,11 @@ kanon_check_linked(PG_FUNCTION_ARGS)
 	line_int8(lines, found.combinations, true);
 	line_int8(lines, found.smallest, found.combinations > 0);
 	line_int8(lines, found.below, true);
+	line_int8(lines, found.broken, linked->tables[0].request.privacy != NULL);
 	line_int8(lines, found.alone, true);
 	line_int8(lines, found.dangling, true);
 	line_bool(lines,
-			  found.below == 0 && found.dangling == 0 &&
+			  found.below == 0 && found.dangling == 0 && found.broken == 0 &&
 				  (found.persons == 0 || found.smallest_class >= linked->k),
 			  true);
 	line_end(lines);

@@ -7,7 +7,8 @@
 # - every row belongs to the person whose it is, and shows what is true of it;
 # - whoever knows a person's values in the subject's table and any set of at most m rows of each table (with which
 #   rows hang together) finds nobody, or at least k persons who fit; of 'all' k persons agree in everything;
-# - rules about a kept value hold: of all rows that may be one of the known rows, persons of the class counted;
+# - rules about a kept value hold: of all rows that may be one of the known rows, persons of the class counted; and of all
+#   persons of the class who have the known rows, or agree in all, for a value of the subject's table;
 # - no person has more rows than max_rows, and kanon_check_linked says that it is safe.
 # Of the source kanon_check_linked says it is safe just where every combination is that of k persons.
 # With --nights each case is a publication of so many nights with random changes, which readers keep whole. Asserted of
@@ -117,7 +118,8 @@ sub options
 		($class_size, $one{class_size}) = (0, 'auto') if $t == 0 && chance(0.15);
 		$one{max_rows} = 1 + below(3) if $t > 0 && chance(0.2);
 		$tables[$t]{max_rows} = $one{max_rows};
-		if ($t > 0 && $m ne 'all' && !$protected && chance(0.4))
+		$tables[$t]{rule} = undef;
+		if (($t == 0 || $m ne 'all') && !$protected && chance(0.4))
 		{
 			$tables[$t]{rule} = { column => 'val', %{ pick(@rules) } };
 			$one{privacy} = [ $tables[$t]{rule} ];
@@ -307,6 +309,62 @@ sub values_told
 	return;
 }
 
+# Is the person one of those who have such rows, as they are shown?
+sub has
+{
+	my ($tables, $known, $rows, $of, $taken, $parents) = @_;
+	return 1 if $of == @$known;
+	my ($t, $row, $above, $self) = @{ $known->[$of] };
+	for my $i (0 .. $#$rows)
+	{
+		my ($there, $other, $parent) = @{ $rows->[$i] };
+		my %parents = %$parents;
+		next if $there != $t || grep { $_ == $i } @$taken;
+		next if grep { ($row->{$_} // "\0") ne ($other->{$_} // "\0") } @{ $tables->[$t]{columns} };
+		my $hangs = 1;
+		for my $pair (defined $above ? [ $above, $parent ] : (), $t == 1 ? [ $self, $i ] : ())
+		{
+			$hangs = 0 if exists $parents{ $pair->[0] } ? $parents{ $pair->[0] } != $pair->[1] : grep { $_ == $pair->[1] } values %parents;
+			$parents{ $pair->[0] } = $pair->[1];
+		}
+		return 1 if $hangs && has($tables, $known, $rows, $of + 1, [ @$taken, $i ], \%parents);
+	}
+	return 0;
+}
+
+# Does an attacker who knows rows as they are shown, or none, learn too much of the person's own value?
+sub persons_told
+{
+	my ($m, @tables) = @_;
+	my $rule = $tables[0]{rule};
+	my %class;
+	return if !defined $rule;
+	for my $person (@{ $tables[0]{written} })
+	{
+		my $rows = [ rows_of('written', $person, @tables) ];
+		my $shown = $json->encode([ map { $person->{$_} } @{ $tables[0]{columns} } ]);
+		push @{ $class{ $shown . ($m eq 'all' ? whole(\@tables, $rows, undef) : '') } }, [ $person, $rows ];
+	}
+	for my $class (values %class)
+	{
+		for my $one (@$class)
+		{
+			my @few = @{ $one->[1] };
+			splice(@few, 7);
+			for my $known ($m eq 'all' ? [] : sets($m, 0, [], @few))
+			{
+				my @found = grep { has(\@tables, $known, $_->[1], 0, [], {}) } @$class;
+				my %count;
+				$count{ $_->[0]{val} // 'none' }++ for @found;
+				$done{'persons\' values'}++;
+				return 'persons\' values, known ' . $json->encode([ map { $_->[1]{tag} } @$known ]) . ', break ' . $json->encode($rule) . ': ' . $json->encode(\%count)
+				  if !keeps($rule, scalar @found, %count);
+			}
+		}
+	}
+	return;
+}
+
 # What a person shows in everything.
 sub whole
 {
@@ -372,6 +430,8 @@ sub check
 {
 	my ($schema, $k, $known, @tables) = @_;
 	my %named = map { ("$schema.$_->{name}" => { quasi_identifiers => $_->{columns} }) } @tables;
+	# (what t-closeness and lists compare with is the source; none of these rules does)
+	$named{"$schema.s"}{privacy} = [ $tables[0]{rule} ] if $schema eq 'pub' && defined $tables[0]{rule};
 	return $db->rows("SELECT * FROM kanon_check_linked('$schema.s', " . $db->quote($json->encode(\%named)) . ", $k, '$known')")->[0];
 }
 
@@ -393,7 +453,7 @@ sub one_case
 		$table->{written} = $db->rows("SELECT * FROM pub.$table->{name}");
 	}
 	$done{"known $known"}++;
-	$problem = truth(@tables) // ($known eq 'all' ? agree($k, @tables) : attack($k, $known, @tables) // values_told($known, @tables));
+	$problem = truth(@tables) // ($known eq 'all' ? agree($k, @tables) : attack($k, $known, @tables) // values_told($known, @tables)) // persons_told($known, @tables);
 	return $problem if defined $problem;
 	my $found = check('pub', $k, $known, @tables);
 	return 'kanon_check_linked says that it is not safe' if !$found->{safe};
@@ -563,7 +623,7 @@ sub one_series
 		$_->{written} = $db->rows("SELECT * FROM pub.$_->{name}") for @tables;
 		my $now = $protected ? undef : picture(@tables);
 		my $message = $db->rows("SELECT coalesce(message, '') AS message FROM kanon_releases ORDER BY release DESC LIMIT 1")->[0]{message};
-		$problem = truth(@tables) // ($known eq 'all' ? agree($k, @tables) : attack($k, $known, @tables) // values_told($known, @tables));
+		$problem = truth(@tables) // ($known eq 'all' ? agree($k, @tables) : attack($k, $known, @tables) // values_told($known, @tables)) // persons_told($known, @tables);
 		$problem //= compare($before, $now) if defined $before && $message eq '' && !$protected;
 		for my $by ('tag', $keys eq 'publication' ? 'key' : ())
 		{

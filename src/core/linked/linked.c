@@ -293,6 +293,7 @@ solve_class(Work *work, uint32_t number)
 		return KANON_TOO_LARGE;
 	class->number = number + 1;
 	class->npersons = class->nrows = class->nnodes = 0;
+	class->members = work->members + work->first[number];
 	class->start = kanon_take0(&work->scratch, (size_t) npersons + 1, sizeof(uint32_t));
 	class->rows = kanon_take(&work->scratch, nrows, sizeof(LinkedRow));
 	class->nodes = kanon_take(&work->scratch, nrows, sizeof(LinkedNode));

@@ -15,7 +15,7 @@
  * Relational and Transaction Attributes", ECML PKDD 2013.  The cells of persons in the subject's
  * table make their classes.  Inside each class, k persons have every combination of at most m rows
  * of each table that one person has.  Among the persons who have it, the values of each of its rows
- * keep the rules of the row's table.  m = 0 stands for all rows: k persons of the class agree in
+ * keep the rules of the row's table, and those of the persons' own values.  m = 0 stands for all rows: k persons of the class agree in
  * everything (Nergiz, Clifton, Nergiz, "Multirelational k-Anonymity", 2009).
  */
 
@@ -55,6 +55,9 @@ typedef struct KanonLinked
 	uint32_t npersons;
 	uint32_t nclasses;
 	const uint32_t *class_; /* [npersons] */
+	const KanonProblem
+		*ruled; /* rules of the persons' own values, which those who have a combination keep; or NULL */
+	const uint32_t *values; /* [npersons] a row type of it with the person's values */
 } KanonLinked;
 
 /*
@@ -113,7 +116,8 @@ typedef struct LinkedClass
 	bool improved;   /* the release is small enough to look for what loses less */
 	uint32_t number; /* of the class, from 1 */
 	uint32_t npersons;
-	uint32_t *start; /* [npersons + 1] rows of each person */
+	const uint32_t *members; /* [npersons] their numbers */
+	uint32_t *start;         /* [npersons + 1] rows of each person */
 	uint32_t nrows;
 	LinkedRow *rows; /* [nrows] of a person those of parents first */
 	uint32_t nnodes;

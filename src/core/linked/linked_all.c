@@ -8,6 +8,7 @@
  * and show what they have in common.  Rows that hang on paired rows are paired in the same way.
  */
 #include "linked/linked.h"
+#include "privacy/rules.h"
 #include "util/sort.h"
 
 #include <math.h>
@@ -477,6 +478,48 @@ group_persons(Aligner *aligner)
 	return status;
 }
 
+/* Do the persons of a group keep the rules of their own values? */
+static bool
+keeps_rules(const LinkedClass *class, const uint32_t *person, uint32_t n, uint32_t *types,
+			const int64_t *ones)
+{
+	for (uint32_t i = 0; i < n; i++)
+		types[i] = class->linked->values[class->members[person[i]]];
+	return kanon_privacy_allows(class->linked->ruled, types, ones, n, true, NULL);
+}
+
+/* A group that breaks a rule becomes one with the next: the whole class keeps them. */
+static KanonStatus
+join_groups(Aligner *aligner)
+{
+	const LinkedClass *class = aligner->class;
+	uint32_t *types = kanon_take(&aligner->scratch, class->npersons, sizeof(uint32_t));
+	int64_t *ones = kanon_take(&aligner->scratch, class->npersons, sizeof(int64_t));
+	uint32_t from = 0, g = 0;
+
+	if (kanon_taken(&aligner->scratch) != KANON_OK)
+		return KANON_NO_MEMORY;
+	for (uint32_t i = 0; i < class->npersons; i++)
+		ones[i] = 1;
+	while (g < aligner->ngroups && aligner->ngroups > 1)
+	{
+		if (keeps_rules(class, aligner->order + from, aligner->size[g], types, ones))
+		{
+			from += aligner->size[g++];
+			continue;
+		}
+		/* (the last one with the one before, which is looked at again) */
+		if (g == aligner->ngroups - 1)
+			from -= aligner->size[--g];
+		aligner->size[g] += aligner->size[g + 1];
+		aligner->ngroups--;
+		memmove(aligner->size + g + 1, aligner->size + g + 2, sizeof(uint32_t) * (aligner->ngroups - g - 1));
+		if (kanon_stop(class->pace, class->npersons))
+			return KANON_CANCELLED;
+	}
+	return kanon_privacy_failed(class->linked->ruled->privacy) ? KANON_NO_MEMORY : KANON_OK;
+}
+
 /* Rows that are paired have one node, which is numbered by the first of them. */
 static KanonStatus
 number_nodes(LinkedClass *class, KanonScratch *scratch)
@@ -514,6 +557,8 @@ kanon_linked_all(LinkedClass *class)
 		kanon_sort(aligner.order, sort, class->npersons, sizeof(uint32_t), compare_persons, &aligner);
 		status = group_persons(&aligner);
 	}
+	if (status == KANON_OK && class->linked->ruled != NULL)
+		status = join_groups(&aligner);
 	for (uint32_t g = 0, from = 0; g < aligner.ngroups && status == KANON_OK; from += aligner.size[g++])
 		status = align_persons(&aligner, aligner.order + from, aligner.size[g]);
 	if (status == KANON_OK)

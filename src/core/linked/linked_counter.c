@@ -163,22 +163,35 @@ lose_row(Counter *counter, const Form *form, int n)
 		}
 }
 
+static void
+add_known(Counter *counter, Known known)
+{
+	if (!KANON_GROW(&counter->scratch, &counter->known_room, counter->nknown + 1,
+					KANON_ARRAY(counter->knowns)))
+		counter->status = KANON_NO_MEMORY;
+	else
+		counter->knowns[counter->nknown++] = known;
+}
+
 /* The rows chosen whose values have rules. */
 static void
 note_known(Counter *counter, uint32_t form, int n)
 {
-	for (int i = 0; i < n && counter->status == KANON_OK; i++)
+	for (int i = 0; i < n && counter->status == KANON_OK && counter->rows_ruled; i++)
 	{
 		counter->marked = counter->chosen[i];
-		if (counter->class->linked->tables[counter->class->rows[counter->marked].table].ruled == NULL)
-			continue;
-		if (!KANON_GROW(&counter->scratch, &counter->known_room, counter->nknown + 1,
-						KANON_ARRAY(counter->knowns)))
-			counter->status = KANON_NO_MEMORY;
-		else
-			counter->knowns[counter->nknown++] = (Known){hash_form(counter, n), form, counter->marked};
+		if (counter->class->linked->tables[counter->class->rows[counter->marked].table].ruled != NULL)
+			add_known(counter, (Known){hash_form(counter, n), form, counter->marked, false});
 	}
 	counter->marked = KANON_NO_ROW;
+}
+
+/* The person at hand has it. */
+static void
+note_person(Counter *counter, uint32_t form)
+{
+	if (counter->class->linked->ruled != NULL)
+		add_known(counter, (Known){kanon_mix(counter->forms[form].hash + 1), form, counter->person, true});
 }
 
 static void
@@ -199,13 +212,18 @@ visit(Counter *counter, int n)
 			lose_row(counter, form, n);
 	}
 	else if (form == NULL)
+	{
 		counter->status = add_form(counter, hash, n);
+		if (counter->status == KANON_OK)
+			note_person(counter, (uint32_t) counter->nforms - 1);
+	}
 	else if (form->last != counter->person + 1)
 	{
 		form->last = counter->person + 1;
 		form->persons++;
+		note_person(counter, counter->slots[at] - 1);
 	}
-	if (counter->ruled && !counter->losing && counter->status == KANON_OK)
+	if (counter->rows_ruled && !counter->losing && counter->status == KANON_OK)
 		note_known(counter, counter->slots[slot_of(counter, hash)] - 1, n);
 }
 
@@ -324,7 +342,20 @@ compare_knowns(const void *a, const void *b, void *arg)
 	(void) arg;
 	if (left->hash != right->hash)
 		return left->hash < right->hash ? -1 : 1;
+	if (left->person != right->person)
+		return left->person ? -1 : 1;
 	return left->row < right->row ? -1 : left->row > right->row;
+}
+
+/* Do those who have a combination keep the rules of persons? */
+static bool
+persons_keep_rules(const Counter *counter, const Known *known, size_t n)
+{
+	const LinkedClass *class = counter->class;
+
+	for (size_t i = 0; i < n; i++)
+		counter->types[i] = class->linked->values[class->members[known[i].row]];
+	return kanon_privacy_allows(class->linked->ruled, counter->types, counter->ones, n, true, NULL);
 }
 
 /* May the values of these rows be all that one can be?  Each row is met once. */
@@ -332,8 +363,12 @@ static bool
 keeps_rules(const Counter *counter, const Known *known, size_t n)
 {
 	const LinkedClass *class = counter->class;
-	const KanonLinkedTable *table = &class->linked->tables[class->rows[known[0].row].table];
+	const KanonLinkedTable *table;
 	size_t nrows = 0;
+
+	if (known[0].person)
+		return persons_keep_rules(counter, known, n);
+	table = &class->linked->tables[class->rows[known[0].row].table];
 
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || known[i].row != known[i - 1].row)
@@ -353,7 +388,8 @@ judge(Counter *counter)
 	kanon_sort(counter->knowns, scratch, counter->nknown, sizeof(Known), compare_knowns, NULL);
 	for (size_t from = 0, to; from < counter->nknown; from = to)
 	{
-		for (to = from; to < counter->nknown && counter->knowns[to].hash == counter->knowns[from].hash;)
+		for (to = from; to < counter->nknown && counter->knowns[to].hash == counter->knowns[from].hash &&
+						counter->knowns[to].person == counter->knowns[from].person;)
 			to++;
 		if (!keeps_rules(counter, counter->knowns + from, to - from))
 			counter->forms[counter->knowns[from].form].broken = true;
@@ -365,7 +401,10 @@ judge(Counter *counter)
 		if (counter->class->linked->tables[t].ruled != NULL &&
 			kanon_privacy_failed(counter->class->linked->tables[t].ruled->privacy))
 			return KANON_NO_MEMORY;
-	return KANON_OK;
+	return counter->class->linked->ruled != NULL &&
+				   kanon_privacy_failed(counter->class->linked->ruled->privacy)
+			   ? KANON_NO_MEMORY
+			   : KANON_OK;
 }
 
 /* ---- a counter ---- */
@@ -394,7 +433,8 @@ kanon_linked_counter(LinkedClass *class, LinkedCounter *counter)
 	counter->order = kanon_take(scratch, class->nrows, sizeof(uint32_t));
 	counter->has_rows = kanon_take(scratch, class->nrows, sizeof(bool));
 	for (int t = 0; t < class->linked->ntables; t++)
-		counter->ruled = counter->ruled || class->linked->tables[t].ruled != NULL;
+		counter->rows_ruled = counter->rows_ruled || class->linked->tables[t].ruled != NULL;
+	counter->ruled = counter->rows_ruled || class->linked->ruled != NULL;
 	if (counter->ruled)
 	{
 		counter->types = kanon_take(scratch, class->nrows, sizeof(uint32_t));

@@ -16,15 +16,16 @@ typedef struct LinkedForm
 	uint32_t lose; /* a node of which a row has to go; KANON_NO_ROW: none */
 	uint32_t size;
 	size_t example; /* its rows, in `rows` */
-	bool broken;    /* values of one of its rows break a rule */
+	bool broken;    /* values of one of its rows, or of those who have it, break a rule */
 } LinkedForm;
 
-/* One of the rows of a combination: rows of other persons that it may be have the same hash. */
+/* One of the rows of a combination, or who has it: rows of other persons that it may be have the same hash. */
 typedef struct LinkedKnown
 {
 	uint64_t hash;
 	uint32_t form;
-	uint32_t row; /* of the class */
+	uint32_t row; /* of the class; of `person` the person of the class */
+	bool person;
 } LinkedKnown;
 
 struct LinkedCounter
@@ -49,7 +50,8 @@ struct LinkedCounter
 	uint64_t *sum;               /* [nrows of the class] of what hangs on a row, while a hash is made */
 	bool losing;                 /* on the second way: rows that have to go do so */
 	uint32_t *rare;              /* [nodes] rare combinations that have each */
-	bool ruled;                  /* a table has rules */
+	bool ruled;                  /* a table has rules, or persons have */
+	bool rows_ruled;             /* a table has */
 	uint32_t marked;             /* the row whose values are looked at; or KANON_NO_ROW */
 	size_t nknown;
 	size_t known_room;

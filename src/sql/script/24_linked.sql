@@ -61,7 +61,7 @@ CREATE FUNCTION @extschema@.kanon_check_linked(
     k          bigint,
     known_rows @extschema@.kanon_known_rows DEFAULT '1')
 RETURNS TABLE (persons bigint, classes bigint, smallest_class bigint, combinations bigint, smallest bigint,
-               below_k bigint, count_alone bigint, dangling bigint, safe boolean)
+               below_k bigint, broken bigint, count_alone bigint, dangling bigint, safe boolean)
 LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_check_linked';
 

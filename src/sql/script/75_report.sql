@@ -377,7 +377,7 @@ statements AS (
                     WHEN 'delta_presence' THEN format('A reader can tell of a person of the population %s only that the person is in the table with a probability between %s and %s.', x.rule ->> 'population', x.rule ->> 'dmin', x.rule ->> 'dmax')
                     WHEN 'presence' THEN format('Take a population of %s persons whose values are distributed as in %s, independently of one another. A reader can tell of such a person only that the person is in the table with a probability between %s and %s. For each class this holds with a probability of at least %s.',
                               x.rule ->> 'population_rows', x.rule ->> 'distributions', x.rule ->> 'dmin', x.rule ->> 'dmax', x.rule ->> 'confidence')
-                    ELSE format(CASE r.model WHEN 'linked' THEN 'Of the rows that may be one that somebody knows of a person, counted by persons: %s.' ELSE 'In every class: %s.' END, x.rule ->> 'says') END,
+                    ELSE format(CASE WHEN r.model = 'linked' THEN 'Of the rows that may be one that somebody knows of a person, counted by persons: %s.' WHEN r.linked IS NOT NULL THEN 'Of the persons whom somebody finds who knows that: %s.' ELSE 'In every class: %s.' END, x.rule ->> 'says') END,
                jsonb_build_object('rule', x.rule - 'says')
         FROM r, jsonb_array_elements(r.privacy) WITH ORDINALITY AS x (rule, nr) WHERE x.rule ->> 'rule' NOT IN ('k_map', 'subject')
         UNION ALL
@@ -521,18 +521,23 @@ verdicts AS (
         SELECT 20, 'kept', CASE WHEN x.known = 1 AND x.rules = '{}' THEN 'no' WHEN x.rules <> '{}' AND coalesce(x.top, 0) < 0.8 THEN 'yes' ELSE 'caution' END,
                format('The kept column %s: ', x.quoted)
                || CASE WHEN x.rules <> '{}' THEN 'the rules about it were counted in the table before anybody could see it.'
+                       WHEN x.known = 1 AND x.attacked THEN 'nothing was promised, and all persons have the same value whom somebody finds who knows what the promise assumes.'
                        WHEN x.known = 1 THEN 'nothing was promised, and in some class all rows have the same value. Anybody who finds the class knows it for every person in it.'
-                       WHEN x.known > 1 THEN format('nothing was promised; every class has at least %s different values of it.', x.known)
+                       WHEN x.known > 1 THEN format('nothing was promised; %s at least %s different values of it.', CASE WHEN x.attacked THEN 'persons whom somebody finds who knows what the promise assumes have' ELSE 'every class has' END, x.known)
                        WHEN NOT r.has_classes THEN 'nothing was promised about it.'
                        ELSE 'nothing was promised about its values within a class.' END
-               || CASE WHEN x.known > 1 OR x.rules <> '{}' AND x.top IS NOT NULL THEN format(' In some class %s %% of the rows have the same value.', to_char(floor(1000 * x.top + 1e-9) / 10, 'FM990.0')) ELSE '' END,
+               || CASE WHEN x.known > 1 OR x.rules <> '{}' AND x.top IS NOT NULL THEN format(CASE WHEN x.attacked THEN ' Of the persons whom such an attacker finds, %s %% have the same value at most.' ELSE ' In some class %s %% of the rows have the same value.' END,
+                         CASE WHEN x.attacked THEN to_char(ceil(1000 * x.top - 1e-9) / 10, 'FM990.0') ELSE to_char(floor(1000 * x.top + 1e-9) / 10, 'FM990.0') END) ELSE '' END,
                jsonb_build_object('kept_column', x.name, 'least_values', x.known, 'most_of_one_value', x.top)
         FROM r, LATERAL (
-            SELECT k.*, (SELECT (m ->> 'value')::float8::bigint FROM now n, jsonb_array_elements(n.measures) AS m
-                         WHERE m ->> 'measure' = 'distinct_l' AND m ->> 'sensitive_column' = k.name) AS known,
-                   (SELECT (m ->> 'value')::float8 FROM now n, jsonb_array_elements(n.measures) AS m
-                         WHERE m ->> 'measure' = 'alpha' AND m ->> 'sensitive_column' = k.name) AS top
-            FROM kept k WHERE NOT k.is_key ORDER BY k.nr) AS x
+            SELECT k.*, r.linked #> ARRAY['worst', k.name] IS NOT NULL AS attacked,
+                   coalesce((r.linked #>> ARRAY['worst', k.name, 'values'])::bigint, (SELECT (m ->> 'value')::float8::bigint FROM now n, jsonb_array_elements(n.measures) AS m
+                         WHERE m ->> 'measure' = 'distinct_l' AND m ->> 'sensitive_column' = k.name)) AS known,
+                   coalesce((r.linked #>> ARRAY['worst', k.name, 'share'])::float8, (SELECT (m ->> 'value')::float8 FROM now n, jsonb_array_elements(n.measures) AS m
+                         WHERE m ->> 'measure' = 'alpha' AND m ->> 'sensitive_column' = k.name)) AS top
+            FROM kept k WHERE NOT k.is_key ORDER BY k.nr) AS y,
+            -- (classes of rows by themselves are larger than what somebody finds who knows the person, too)
+            LATERAL (SELECT y.name, y.quoted, y.rules, y.attacked, CASE WHEN r.model <> 'linked' OR y.known = 1 THEN y.known END AS known, CASE WHEN r.model <> 'linked' THEN y.top END AS top) AS x
         WHERE r.published_rows > 0 AND r.anatomy IS NULL AND r.mechanism IS NULL
         UNION ALL
         SELECT 30, 'identifiers', CASE WHEN coalesce(a.unmasked, a.like_names) IS NOT NULL AND r.has_classes THEN 'no' WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NULL THEN 'yes' ELSE 'caution' END,
@@ -743,7 +748,7 @@ SELECT jsonb_build_object(
                     WHEN o.key = 'domains' AND length(o.value::text) > 400 THEN left(o.value::text, 400) || ' …' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
                 FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'domains', 'epsilon', 'gamma', 't')), '{}') || (r.options - '{may_name_persons,identify_together,tell,metric_bound,linked}'::text[] - CASE WHEN r.mechanism IS NULL THEN '' ELSE 'quasi_identifiers' END)
                     || CASE WHEN r.mechanism IS NULL THEN '{}' ELSE jsonb_build_object('columns', r.options -> 'quasi_identifiers') END
-                    || CASE WHEN r.linked IS NOT NULL THEN r.linked - '{promised,keys}'::text[] || CASE WHEN r.model <> 'linked' THEN jsonb_build_object('class_size', r.k) ELSE '{}' END ELSE '{}' END
+                    || CASE WHEN r.linked IS NOT NULL THEN r.linked - '{promised,keys,worst}'::text[] || CASE WHEN r.model <> 'linked' THEN jsonb_build_object('class_size', r.k) ELSE '{}' END ELSE '{}' END
                     -- of a publication, what no run of it is told
                     || coalesce((SELECT jsonb_strip_nulls(jsonb_build_object('key', p.key, 'keep_releases', p.keep_releases, 'stable', p.stable, 'protect_successive', p.protect_successive)) || p.options
                                  FROM @extschema@.kanon_publications p WHERE p.publication = r.publication), '{}')) AS o),
