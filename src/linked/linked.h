@@ -60,6 +60,13 @@ typedef struct LinkedTally
 	double loss;     /* its loss: 0 to 1, but for rows left out */
 } LinkedTally;
 
+/* Some of what the caller says of a table. */
+typedef struct LinkedTerms
+{
+	double weight;    /* of what it loses, beside the other tables */
+	char *constraint; /* that leads to persons, as the caller names it; or NULL */
+} LinkedTerms;
+
 typedef struct LinkedTable
 {
 	Oid relid;
@@ -70,12 +77,12 @@ typedef struct LinkedTable
 	char *target;   /* name in the target's schema */
 	Jsonb *options; /* without what is read here */
 	ArrayType *qis;
+	LinkedTerms terms;
 	int max_rows;     /* 0: no limit */
 	int class_size;   /* of the subject: persons of a class; 0: k */
 	bool tries_sizes; /* … or whichever loses least */
 	bool linked;
-	bool referenced;  /* of a lookup: rows alone to which published rows refer */
-	char *constraint; /* that leads to persons, as the caller names it; or NULL */
+	bool referenced; /* of a lookup: rows alone to which published rows refer */
 
 	/* what the catalogs say */
 	LinkedRole role;
@@ -180,6 +187,13 @@ extern bool linked_answers(const LinkedTable *table, const char *column);
 
 /* A key whose pseudonyms are bigints: others are uuids. */
 extern bool linked_number(const LinkedTable *table);
+
+/*
+ * linked_stakes.c: what a row of a table that shows nothing costs, so that each table's loss counts as a share of its own
+ * rows, by its weight.  In a publication by the rows of its first release, which the bounds for the next ones have.
+ */
+extern double linked_stake(const Linked *linked, const LinkedTable *table);
+extern void linked_push_rows(const Linked *linked, struct JsonbInState *state);
 
 /* linked_requests.c: the request of each table. */
 extern void linked_requests(Linked *linked);

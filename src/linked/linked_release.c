@@ -210,6 +210,7 @@ linked_bounds(const Linked *linked)
 		value.val.binary.len = VARSIZE(bounds) - VARHDRSZ;
 		kanon_push_jsonb(&state, WJB_VALUE, &value);
 	}
+	linked_push_rows(linked, &state);
 	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
 	return JsonbValueToJsonb(state.result);
 }

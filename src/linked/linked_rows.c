@@ -313,6 +313,7 @@ linked_solve(Linked *linked)
 		open_rules(linked, table);
 		to->problem = &table->run->problem;
 		to->ruled = table->ruled.privacy != NULL ? &table->ruled : NULL;
+		to->weight = linked_stake(linked, table);
 		to->parent = table->parent - 1;
 		to->nrows = table->nrows;
 		to->type = table->type;
@@ -366,7 +367,8 @@ linked_measure(Linked *linked)
 {
 	const Run *run = linked->tables[0].run;
 
-	linked->tables[0].tally.loss = linked->loss = run->measures.gcp;
+	linked->tables[0].tally.loss = run->measures.gcp;
+	linked->loss = linked->tables[0].terms.weight * run->measures.gcp;
 	linked->tables[0].tally.published = linked->published;
 	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS; i++)
 	{
@@ -380,7 +382,7 @@ linked_measure(Linked *linked)
 			table->tally.published += !table->gone[row];
 		}
 		table->tally.loss = sum / Max((double) (table->nrows + table->tally.nobody), 1);
-		linked->loss += table->tally.loss;
+		linked->loss += table->terms.weight * table->tally.loss;
 	}
 }
 

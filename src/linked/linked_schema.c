@@ -124,7 +124,7 @@ leads(const Schema *schema, const ForeignKey *key)
 	const LinkedTable *from = &schema->linked->tables[key->from];
 
 	return key->from != key->to && from->role != LINKED_SUBJECT &&
-		   (from->constraint == NULL || strcmp(from->constraint, key->name) == 0);
+		   (from->terms.constraint == NULL || strcmp(from->terms.constraint, key->name) == 0);
 }
 
 static void
@@ -133,7 +133,7 @@ check_named(const Schema *schema)
 	for (int i = 0; i < schema->linked->n; i++)
 	{
 		const LinkedTable *table = &schema->linked->tables[i];
-		bool found = table->constraint == NULL;
+		bool found = table->terms.constraint == NULL;
 
 		for (int c = 0; c < schema->nkeys && !found; c++)
 			found = schema->keys[c].from == i && leads(schema, &schema->keys[c]);
@@ -141,7 +141,7 @@ check_named(const Schema *schema)
 			linked_raise_table(
 				table,
 				psprintf("has no foreign key \"%s\" to another table that is named",
-						 excerpt(table->constraint)),
+						 excerpt(table->terms.constraint)),
 				"Name a constraint of the table, as in \\d, whose other table is in tables, too.");
 	}
 }
@@ -349,7 +349,7 @@ check_subject(Linked *linked, Oid subject)
 	if (table->key == NULL)
 		linked_raise_table(table, "has no primary key of one column, by which persons are told apart",
 						   "The subject must be a table whose primary key is one column; views have none.");
-	if (table->constraint != NULL || table->max_rows > 0 || !table->linked)
+	if (table->terms.constraint != NULL || table->max_rows > 0 || !table->linked)
 		linked_raise_table(table,
 						   "is the subject: \"foreign_key\", \"max_rows\" and \"linked\" are of other tables",
 						   "Leave them out.");
@@ -410,6 +410,9 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 		if ((table->class_size > 0 || table->tries_sizes) && table->role != LINKED_SUBJECT)
 			linked_raise_table(table, "is not the subject, whose classes alone have a \"class_size\"",
 							   "Leave it out.");
+		if (table->terms.weight != 1 && table->role > LINKED_ROWS)
+			linked_raise_table(table, "has a \"weight\", and is not solved with others",
+							   "Only the subject and tables of rows have one.");
 		if (table->referenced)
 			check_referenced(linked, i);
 		if (table->qis == NULL && table->role != LINKED_LOOKUP)

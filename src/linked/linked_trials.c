@@ -3,8 +3,8 @@
  * caller says "auto", and several ks and numbers of known rows.
  *
  * Rows are read once; the subject's table is published and undone each time.  Larger classes show less of persons
- * and more of their rows, since more persons of a class have rows that look alike.  So classes of k, 2k, 4k, …
- * persons are tried as long as all tables together lose less.
+ * and more of their rows, since more persons of a class have rows that look alike.  Classes of k, 2k, 4k, … persons are
+ * tried up to half of all.  No size ends the search: one may lose as much as the one before, or more, and the next far less.
  */
 #include "compat.h"
 #include "host/attempt.h"
@@ -16,7 +16,7 @@
 #include "utils/snapmgr.h"
 
 /* Times k, at most. */
-#define LARGEST 32
+#define LARGEST 1024
 
 typedef struct Trial
 {
@@ -119,22 +119,20 @@ static int64
 best_size(Linked *linked, bool must)
 {
 	Trial trial = {linked, linked->k};
-	double best = INFINITY;
-	int64 size = linked->k;
+	int64 size = linked->k, most;
+	double best;
 
 	/* what is wrong with the first is wrong with the release; the others may have too few persons, or break a rule */
 	if (!succeeds(&trial, must))
 		return 0;
-	while (linked->loss < best)
-	{
-		best = linked->loss;
-		size = trial.size;
-		if (trial.size >= LARGEST * linked->k || 4 * trial.size > linked->published)
-			break;
-		trial.size *= 2;
-		if (!succeeds(&trial, false))
-			break;
-	}
+	best = linked->loss;
+	most = Min(linked->published / 2, LARGEST * linked->k);
+	for (trial.size *= 2; trial.size <= most; trial.size *= 2)
+		if (succeeds(&trial, false) && linked->loss < best)
+		{
+			best = linked->loss;
+			size = trial.size;
+		}
 	return size;
 }
 

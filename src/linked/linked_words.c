@@ -16,6 +16,9 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
+/* So much less than another one a table may count. */
+#define LEAST_WEIGHT 0.0001
+
 #define TABLES_HINT                                                                                        \
 	"Write it like '{\"shop.customers\": {\"quasi_identifiers\": [\"birth\", \"zip\"]}, \"shop.orders\": " \
 	"{\"quasi_identifiers\": [\"placed\"], \"keep\": [\"amount\"]}}'."
@@ -101,6 +104,25 @@ take_number(LinkedTable *table, const char *word, const char *hint)
 		  DatumGetFloat8(number) == (int) DatumGetFloat8(number)))
 		linked_raise_table(table, psprintf("has another \"%s\" than a whole number from 1 on", word), hint);
 	return (int) DatumGetFloat8(number);
+}
+
+/* How much the table counts; its "weights" divide that among columns. */
+static double
+take_weight(LinkedTable *table)
+{
+	JsonbValue *value = take_word(table, "weight");
+	double weight = value == NULL ? 1
+					: value->type == jbvNumeric
+						? DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+															 NumericGetDatum(value->val.numeric)))
+						: 0;
+
+	if (!(weight >= LEAST_WEIGHT && weight <= 1 / LEAST_WEIGHT))
+		linked_raise_table(
+			table,
+			psprintf("has another \"weight\" than a number from %g to %g", LEAST_WEIGHT, 1 / LEAST_WEIGHT),
+			"It is how much the loss of this table counts beside the loss of each other one: 1 if it is not given.");
+	return weight;
 }
 
 static void
@@ -196,11 +218,12 @@ take_table(Linked *linked, char *name, const JsonbValue *value)
 	take_names(table);
 	table->max_rows =
 		take_number(table, "max_rows", "It is how many rows of a person are published at most.");
+	table->terms.weight = take_weight(table);
 	take_class_size(table);
 	table->linked = take_bool(table, "linked", true, "false publishes it without a key to the person.");
 	table->referenced =
 		take_bool(table, "referenced", false, "true publishes rows alone to which published rows refer.");
-	table->constraint = take_text(table, "foreign_key");
+	table->terms.constraint = take_text(table, "foreign_key");
 	if (find_word(table->options, "target") != NULL)
 		table->target = take_text(table, "target");
 	for (int i = 0; i < linked->n; i++)

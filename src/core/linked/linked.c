@@ -62,6 +62,7 @@ static KanonStatus
 shape_table(Work *work, const KanonLinkedTable *table, LinkedShape *shape)
 {
 	const KanonProblem *problem = table->problem;
+	double weight = table->weight > 0 ? table->weight : 1;
 	int next = 0;
 
 	shape->nqis = kanon_count_qis(problem);
@@ -80,11 +81,13 @@ shape_table(Work *work, const KanonLinkedTable *table, LinkedShape *shape)
 		for (int c = shape->first[q]; c < shape->first[q + 1]; c++)
 		{
 			shape->price[next++] = sum;
-			sum += problem->columns[c].weight;
+			sum += weight * problem->columns[c].weight;
 		}
 		shape->price[next++] = sum;
 		shape->blank += sum;
 	}
+	if (shape->blank <= 0)
+		shape->blank = weight;
 	number_tuples(problem, shape);
 	shape->node = kanon_take(&work->scratch, shape->ntuples, sizeof(uint32_t));
 	shape->stamp = kanon_take0(&work->scratch, shape->ntuples, sizeof(uint32_t));
@@ -207,7 +210,7 @@ kanon_linked_leave_out(LinkedClass *class, uint32_t row)
 double
 kanon_linked_left_out(const LinkedShape *shape)
 {
-	return LEFT_OUT * (shape->blank > 0 ? shape->blank : 1);
+	return LEFT_OUT * shape->blank;
 }
 
 double

@@ -32,6 +32,7 @@ typedef struct KanonLinkedTable
 	const KanonProblem
 		*problem; /* columns with their weights, row types; types that agree in all columns are neighbours */
 	const KanonProblem *ruled; /* the same with rules, by types whose persons are told apart; or NULL */
+	double weight;             /* of what all its columns cost; 0: 1 */
 	int parent;                /* the table on whose rows its rows hang, a lesser number; -1: on persons */
 	uint32_t nrows;
 	const uint32_t *type;   /* [nrows] */

@@ -1,0 +1,53 @@
+/* Several tables of all shapes: how much each counts, sizes of classes, what somebody knows. */
+\pset null '~'
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS kanon;
+CREATE SCHEMA town;
+CREATE SCHEMA town_public;
+
+-- larger classes lose as much for a while, or more, and then far less: all sizes are tried
+CREATE TABLE town.people (id int PRIMARY KEY, block int, flat int);
+CREATE TABLE town.visits (id int PRIMARY KEY, person int REFERENCES town.people, shop int);
+CREATE TABLE town.calls (id int PRIMARY KEY, person int REFERENCES town.people, line int);
+INSERT INTO town.people SELECT i, i / 64, i % 64 / 8 FROM generate_series(0, 255) AS i;
+INSERT INTO town.visits SELECT i, i, i % 32 FROM generate_series(0, 255) AS i;
+INSERT INTO town.calls SELECT i, i, i % 32 FROM generate_series(0, 255) AS i;
+CREATE FUNCTION town_sizes(size text, more text DEFAULT '', OUT classes bigint, OUT people text, OUT visits text, OUT calls text) LANGUAGE plpgsql AS $$
+BEGIN
+    CREATE TEMPORARY TABLE lost ON COMMIT DROP AS SELECT table_name AS of, published || ' ' || round(gcp::numeric, 2) AS lost FROM kanon_linked('town.people', format('{
+        "town.people": {"quasi_identifiers": ["block", "flat"], "class_size": %s, "hierarchies": {"flat": {"interval": [2, 4]}}},
+        "town.visits": {"quasi_identifiers": ["shop"] %s}, "town.calls": {"quasi_identifiers": ["line"]}}', size, more)::jsonb, 'town_public', 2, replace => true);
+    SELECT count(*) FROM (SELECT FROM town_public.people GROUP BY block, flat) AS c INTO classes;
+    SELECT lost FROM lost WHERE of = 'town.people' INTO people;
+    SELECT lost FROM lost WHERE of = 'town.visits' INTO visits;
+    SELECT lost FROM lost WHERE of = 'town.calls' INTO calls;
+    DROP TABLE lost;
+END $$;
+SELECT s.size, t.* FROM unnest('{2,4,8,16,32,64,"\"auto\""}'::text[]) AS s(size), town_sizes(s.size) AS t;
+
+-- a table of few rows counts as much as one of many: the cheapest way out for a few loans is not to leave them out
+CREATE TABLE town.loans (id int PRIMARY KEY, person int REFERENCES town.people, months int, kind text);
+CREATE TABLE town.payments (id int PRIMARY KEY, person int REFERENCES town.people, month int);
+INSERT INTO town.loans SELECT i, i, 12 * (1 + i % 5), 'k' || i % 3 FROM generate_series(0, 255, 5) AS i;
+INSERT INTO town.payments SELECT p.id * 20 + n, p.id, (p.id * p.id % 11 + n * n) % 12 FROM town.people AS p, generate_series(1, 6) AS n;
+CREATE FUNCTION town_loans(loans text, payments text) RETURNS TABLE ("table" text, published bigint, gcp numeric) LANGUAGE sql AS $$
+    SELECT table_name, published, round(gcp::numeric, 2) FROM kanon_linked('town.people', format('{
+        "town.people": {"quasi_identifiers": ["block"]}, "town.loans": {"quasi_identifiers": ["months", "kind"]%s},
+        "town.payments": {"quasi_identifiers": ["month"]%s}}', loans, payments)::jsonb, 'town_public', 3, replace => true) $$;
+DROP TABLE town_public.people, town_public.visits, town_public.calls;
+SELECT * FROM town_loans('', '');
+SELECT * FROM town_loans(', "weight": 100', '');
+SELECT * FROM town_loans('', ', "weight": 100');
+-- of the columns' weights only how they divide matters
+SELECT * FROM town_loans(', "weights": {"months": 7, "kind": 7}', ', "weights": {"month": 1000}');
+-- what a weight is, and of which tables
+\set VERBOSITY terse
+SELECT town_loans(', "weight": 0', '');
+SELECT town_loans(', "weight": 1e300', '');
+SELECT town_loans(', "weight": "much"', '');
+SELECT town_loans('', ', "linked": false, "weight": 2');
+\set VERBOSITY default
+
+SET client_min_messages = error;
+DROP FUNCTION town_sizes, town_loans;
+DROP SCHEMA town, town_public CASCADE;
