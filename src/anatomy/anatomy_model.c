@@ -6,7 +6,7 @@
 #include "compat.h"
 #include "anatomy/anatomy_model.h"
 #include "rows/target.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "run/run.h"
 
 #include <math.h>

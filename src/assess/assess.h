@@ -9,7 +9,7 @@
 #include "rows/target.h"
 #include "rows/row_types.h"
 #include "hierarchies/hierarchy.h"
-#include "run/privacy.h"
+#include "options/privacy.h"
 
 #include "fmgr.h"
 #include "nodes/execnodes.h"

@@ -13,7 +13,7 @@
 #include "rows/dictionary.h"
 #include "hierarchies/hierarchy.h"
 #include "rows/source.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "assess/assess.h"
 #include "rows/target.h"
 

@@ -6,7 +6,7 @@
 #include "host/gate.h"
 #include "rows/row_types.h"
 #include "hierarchies/hierarchy.h"
-#include "run/request.h"
+#include "options/request.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"

@@ -8,7 +8,7 @@
 #include "core/freeform/freeform_work.h"
 #include "rows/cell_values.h"
 #include "rows/target.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "run/run.h"
 
 #include "access/relation.h"

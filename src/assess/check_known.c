@@ -5,7 +5,7 @@
 #include "host/lines.h"
 #include "rows/row_types.h"
 #include "rows/target.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "run/run.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "hierarchies/hierarchy.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "itemsets/item_model.h"
 
 #include "catalog/pg_type.h"

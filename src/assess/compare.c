@@ -12,7 +12,7 @@
 #include "host/lines.h"
 #include "core/model/model.h"
 #include "rows/dictionary.h"
-#include "run/request.h"
+#include "options/request.h"
 
 #include <math.h>
 

@@ -12,7 +12,7 @@
 #include "host/excerpt.h"
 #include "host/lines.h"
 #include "rows/dictionary.h"
-#include "run/request.h"
+#include "options/request.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  */
 #include "compat.h"
 #include "host/catalog.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "assess/assess.h"
 
 #include "lib/stringinfo.h"

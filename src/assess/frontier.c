@@ -12,7 +12,7 @@
 #include "host/lines.h"
 #include "host/pool.h"
 #include "run/on_disk_types.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "run/run.h"
 
 #include <math.h>

@@ -21,7 +21,7 @@
 #include "assess/assess.h"
 #include "hierarchies/hierarchy.h"
 #include "rows/row_types.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "host/lines.h"
 #include "core/privacy/rules.h"
 

@@ -14,7 +14,7 @@
 #include "host/lines.h"
 #include "host/gate.h"
 #include "rows/source.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "rows/verify.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "linked/linked_histories.h"
 #include "masks/mask_apply.h"
 #include "rows/target.h"
-#include "run/successive.h"
+#include "series/successive.h"
 
 #include "access/table.h"
 #include "catalog/pg_type.h"

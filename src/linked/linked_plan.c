@@ -6,7 +6,7 @@
 #include "host/gate.h"
 #include "linked/linked_histories.h"
 #include "rows/target.h"
-#include "run/successive.h"
+#include "series/successive.h"
 
 #include "access/table.h"
 #include "catalog/pg_type.h"

@@ -5,8 +5,8 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "linked/linked.h"
-#include "run/record.h"
-#include "run/request.h"
+#include "record/record.h"
+#include "options/request.h"
 
 #include <math.h>
 

@@ -126,7 +126,7 @@ append_named(Linked *linked)
 	SET_VARSIZE(linked->digest, all + VARSIZE_ANY_EXHDR(digest));
 }
 
-/* As look_for_changes (run/stable_keep.c) of one table; every relation is read under the snapshot of the release. */
+/* As look_for_changes (series/stable_keep.c) of one table; every relation is read under the snapshot of the release. */
 static bool
 is_unchanged(Linked *linked)
 {

@@ -8,8 +8,8 @@
 #include "host/border.h"
 #include "linked/linked.h"
 #include "masks/mask_apply.h"
-#include "run/privacy.h"
-#include "run/request.h"
+#include "options/privacy.h"
+#include "options/request.h"
 
 #include "catalog/pg_type.h"
 #include "executor/spi.h"

@@ -10,7 +10,7 @@
 #include "linked/linked_recount.h"
 #include "rows/row_types.h"
 #include "rows/verify.h"
-#include "run/privacy.h"
+#include "options/privacy.h"
 
 #include "utils/builtins.h"
 

@@ -8,8 +8,8 @@
 #include "compat.h"
 #include "host/pool.h"
 #include "noise/models.h"
-#include "run/record.h"
-#include "run/request.h"
+#include "record/record.h"
+#include "options/request.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"

@@ -5,7 +5,7 @@
  */
 #include "compat.h"
 #include "noise/models.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "run/run.h"
 #include "rows/target.h"
 

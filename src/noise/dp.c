@@ -9,7 +9,7 @@
 #include "host/border.h"
 #include "rows/dictionary.h"
 #include "noise/models.h"
-#include "run/request.h"
+#include "options/request.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #include "host/attempt.h"
 #include "host/catalog.h"
 #include "host/excerpt.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "publication/publication.h"
 
 #include "access/xact.h"

@@ -10,7 +10,7 @@
 #include "host/settings.h"
 #include "linked/linked_histories.h"
 #include "publication/publication.h"
-#include "run/successive.h"
+#include "series/successive.h"
 
 #include "utils/guc.h"
 

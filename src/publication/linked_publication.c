@@ -19,7 +19,7 @@
 #include "publication/publication.h"
 #include "rows/row_types.h"
 #include "rows/target.h"
-#include "run/request.h"
+#include "options/request.h"
 
 #include "access/xact.h"
 #include "catalog/namespace.h"

@@ -8,7 +8,7 @@
 #include "host/settings.h"
 #include "publication/publication.h"
 #include "rows/target.h"
-#include "run/request.h"
+#include "options/request.h"
 
 #include "catalog/namespace.h"
 #include "lib/stringinfo.h"

@@ -9,7 +9,7 @@
 #include "host/catalog.h"
 #include "host/settings.h"
 #include "rows/target.h"
-#include "run/request.h"
+#include "options/request.h"
 
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"

@@ -16,8 +16,8 @@
 #include "host/lines.h"
 #include "host/settings.h"
 #include "rows/verify.h"
-#include "run/request.h"
-#include "run/successive.h"
+#include "options/request.h"
+#include "series/successive.h"
 #include "run/run.h"
 #include "publication/publication.h"
 

@@ -8,7 +8,7 @@
 #include "host/attempt.h"
 #include "host/catalog.h"
 #include "host/settings.h"
-#include "run/successive.h"
+#include "series/successive.h"
 #include "publication/publication.h"
 
 #include "access/xact.h"

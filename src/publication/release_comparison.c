@@ -1,6 +1,6 @@
 /*
  * release_comparison.c: what two releases give away together: kanon_compare_releases, from the
- * tables of who is in which class that runs with a key make (run/successive.c), and what
+ * tables of who is in which class that runs with a key make (series/successive.c), and what
  * each refresh adds.
  */
 #include "compat.h"
@@ -8,8 +8,8 @@
 #include "distributed/citus.h"
 #include "host/gate.h"
 #include "host/lines.h"
-#include "run/request.h"
-#include "run/successive.h"
+#include "options/request.h"
+#include "series/successive.h"
 #include "publication/publication.h"
 
 #include "access/table.h"

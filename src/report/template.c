@@ -20,7 +20,7 @@
  * All text of a document goes through append_text, which escapes it.
  */
 #include "compat.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "assess/assess.h"
 
 #include <math.h>

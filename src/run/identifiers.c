@@ -10,7 +10,7 @@
 #include "host/gate.h"
 #include "host/excerpt.h"
 #include "rows/source.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "rows/verify.h"
 #include "masks/mask_apply.h"
 

@@ -6,9 +6,9 @@
 #include "host/excerpt.h"
 #include "core/cluster/clustering.h"
 #include "rows/cell_values.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "run/run.h"
-#include "run/successive.h"
+#include "series/successive.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  */
 #include "compat.h"
 #include "host/pool.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "run/run.h"
 
 #include "optimizer/cost.h"

@@ -6,10 +6,10 @@
 #include "core/cluster/clustering.h"
 #include "core/known/known.h"
 #include "host/excerpt.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "run/run.h"
 #include "run/on_disk_types.h"
-#include "run/successive.h"
+#include "series/successive.h"
 
 #define PATTERN_OPTIONS                                                                                    \
 	(TAKES_COMMON | TAKES(PATTERNS) | TAKES(GAP) | TAKES(EFFORT) | TAKES(LEVEL_COST) | TAKES(TIME_LIMIT) | \

@@ -4,7 +4,7 @@
 #include "compat.h"
 #include "core/subtree/subtree.h"
 #include "core/privacy/rules.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "run/run.h"
 
 /* Row types differ in the class column, too: its place among the extra columns. */

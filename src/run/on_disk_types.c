@@ -17,7 +17,7 @@
 #include "compat.h"
 #include "run/on_disk_types.h"
 #include "run/run.h"
-#include "run/privacy.h"
+#include "options/privacy.h"
 #include "masks/mask_apply.h"
 #include "rows/target.h"
 

@@ -11,8 +11,8 @@
 #include "rows/target.h"
 #include "masks/mask_apply.h"
 #include "rows/verify.h"
-#include "run/request.h"
-#include "run/successive.h"
+#include "options/request.h"
+#include "series/successive.h"
 #include "run/on_disk_types.h"
 
 #include <math.h>

@@ -8,8 +8,8 @@
 #include "host/border.h"
 #include "rows/row_types.h"
 #include "rows/target.h"
-#include "run/record.h"
-#include "run/request.h"
+#include "record/record.h"
+#include "options/request.h"
 #include "core/lattice/full_domain.h"
 #include "host/lines.h"
 #include "rare/rare.h"
@@ -172,7 +172,7 @@ extern void run_notice_unproven(const Run *run, bool takes_gap, const char *take
 #define PROOF_BY_SEARCH "Raise time_limit."
 extern const char *const run_proof_by_glpk;
 
-/* record_json.c: the arguments of a run, and what was told of them, as jsonb for its record. */
+/* The arguments of a run, and what was told of them, as jsonb for its record (run_words.c). */
 extern Datum recorded_arguments(const Run *run);
 
 /* ---- models.c: what models have to tell beside a run's outcome ---- */
@@ -194,7 +194,7 @@ extern char *run_words(const Run *run, const char *promise);
 /* Rows that are left out, and those that time was too short for. */
 extern void run_notice_rest(const Run *run);
 
-/* ---- args.c: what the functions that publish have in common ---- */
+/* ---- publish_request.c: what the functions that publish have in common ---- */
 
 /* The results. */
 typedef void (*PutRun)(Lines *lines, const Run *run);

@@ -5,7 +5,8 @@
 #include "host/catalog.h"
 #include "run/run.h"
 #include "rows/target.h"
-#include "run/privacy.h"
+#include "options/privacy.h"
+#include "rows/verify.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
@@ -323,4 +324,55 @@ run_measure_columns(const Run *run)
 {
 	run_notice_empty(run, run->measures.columns);
 	return run->measures.columns;
+}
+
+/* ---- what was asked, and what was told ---- */
+
+/* With the names of relations qualified. */
+static Datum
+what_was_asked(const Request *request)
+{
+	int n;
+	RecordedOption *asked = request_recorded(request, &n);
+
+	return JsonbPGetDatum(relations_resolved(DatumGetJsonbP(recorded_options(asked, n)), NULL));
+}
+
+/* char * of a list as a text[]. */
+static Datum
+text_list(const List *list)
+{
+	Datum *texts = palloc(sizeof(Datum) * list_length(list));
+	ListCell *lc;
+
+	foreach (lc, list)
+		texts[foreach_current_index(lc)] = CStringGetTextDatum(lfirst(lc));
+	return PointerGetDatum(construct_array(texts, list_length(list), TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+Datum
+recorded_arguments(const Run *run)
+{
+	RecordedOption told[7];
+	const KeptTold *kept = run->source->told;
+	Datum arguments = what_was_asked(run->request);
+	int n = 0;
+
+	if (run->may_name != NULL)
+		told[n++] = (RecordedOption){"may_name_persons", NAMEARRAYOID, PointerGetDatum(run->may_name)};
+	if (kept != NULL && kept->together != NIL)
+		told[n++] = (RecordedOption){"identify_together", TEXTARRAYOID, text_list(kept->together)};
+	if (kept != NULL && kept->tells != NIL)
+		told[n++] = (RecordedOption){"tell", TEXTARRAYOID, text_list(kept->tells)};
+	if (run->metric_bound != NULL)
+		told[n++] = (RecordedOption){"metric_bound", FLOAT8OID, Float8GetDatum(*run->metric_bound)};
+	if (run->near)
+		told[n++] = (RecordedOption){"stayed_near", BOOLOID, BoolGetDatum(true)};
+	if (run->anew != NULL)
+		told[n++] = (RecordedOption){"began_anew", TEXTOID, CStringGetTextDatum(run->anew)};
+	if (run->request->linked.recorded != NULL)
+		told[n++] = (RecordedOption){"linked", JSONBOID, JsonbPGetDatum(run->request->linked.recorded)};
+	if (n == 0)
+		return arguments;
+	return DirectFunctionCall2(jsonb_concat, arguments, recorded_options(told, n));
 }

@@ -3,13 +3,13 @@
  */
 #include "compat.h"
 #include "run/run.h"
-#include "run/successive.h"
+#include "series/successive.h"
 #include "distributed/citus.h"
 #include "masks/mask_apply.h"
 #include "host/settings.h"
 #include "rows/row_types.h"
 #include "distributed/distributed.h"
-#include "run/privacy.h"
+#include "options/privacy.h"
 
 #include "catalog/dependency.h"
 #include "catalog/pg_proc.h"

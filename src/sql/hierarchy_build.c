@@ -7,7 +7,7 @@
 #include "host/catalog.h"
 #include "rows/cell_values.h"
 #include "rows/verify.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "hierarchies/hierarchy.h"
 #include "rows/target.h"
 

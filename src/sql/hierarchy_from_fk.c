@@ -7,7 +7,7 @@
  * there are fewer, the highest one: a node thus has the same parent everywhere.
  */
 #include "compat.h"
-#include "run/request.h"
+#include "options/request.h"
 #include "sql/hierarchy_build.h"
 
 #include "access/htup_details.h"

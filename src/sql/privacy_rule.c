@@ -2,8 +2,8 @@
  * privacy_rule.c: kanon_distinct_l() and its like: a privacy rule as a JSON object.
  */
 #include "compat.h"
-#include "run/request.h"
-#include "run/privacy.h"
+#include "options/request.h"
+#include "options/privacy.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"

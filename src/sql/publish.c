@@ -7,7 +7,7 @@
 #include "run/on_disk_types.h"
 #include "run/run.h"
 #include "host/lines.h"
-#include "run/request.h"
+#include "options/request.h"
 
 #include <math.h>
 

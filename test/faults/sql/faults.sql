@@ -207,7 +207,7 @@ SELECT refreshed('none');
 -- the oldest release goes, in whatever order the history is read (publication/history.c)
 SELECT refreshed('history_reversed');
 SELECT string_agg(release || ' ' || status, ', ' ORDER BY release) FROM kanon_releases;
--- rows that are staged with their key, and those that come from there (run/successive.c)
+-- rows that are staged with their key, and those that come from there (series/successive.c)
 CREATE TABLE keyed AS SELECT i, (i > 4)::int AS zip FROM generate_series(1, 8) i;
 SELECT kanon_create_publication('by_key', 'keyed', '{zip}', 3, key => 'i', protect_successive => true);
 CREATE FUNCTION keyed(fault text) RETURNS text LANGUAGE plpgsql AS $$
@@ -225,7 +225,7 @@ SELECT keyed('rows_skipped');
 SELECT keyed('row_lost');
 SELECT keyed('release_changed');
 SELECT keyed('none');
--- who would be alone is held back, and that is looked at again (run/histories_keep.c)
+-- who would be alone is held back, and that is looked at again (series/histories_keep.c)
 UPDATE keyed SET zip = (i > 5)::int;
 SELECT keyed('nobody_held');
 SELECT keyed('history_moved');

@@ -12,7 +12,7 @@
 
 #include "host/excerpt.h"
 #include "../../../src/rows/pattern_text.c"
-#include "../../../src/run/pattern_rules.c"
+#include "../../../src/options/pattern_rules.c"
 
 #define NQIS 5
 #define LISTED 16

@@ -6,7 +6,7 @@
 #include "core/util/fault.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "run/successive.h"
+#include "series/successive.h"
 #include "rows/verify.h"
 #include "core/privacy/rules.h"
 #include "rows/dictionary.h"

@@ -5,7 +5,7 @@
 #include "host/attempt.h"
 #include "host/excerpt.h"
 #include "hierarchies/hierarchy.h"
-#include "run/request.h"
+#include "options/request.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"

@@ -12,7 +12,7 @@
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "rows/dictionary.h"
-#include "run/privacy.h"
+#include "options/privacy.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  */
 #include "compat.h"
 #include "host/excerpt.h"
-#include "run/run.h"
+#include "options/request.h"
 
 #include <math.h>
 
@@ -248,26 +248,4 @@ threshold_arg(FunctionCallInfo fcinfo, int arg)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("threshold must be above 0 and at most 1"),
 				 errhint("It is a chance; 0.2 means one in five.")));
 	return threshold;
-}
-
-/* ---- a request from the arguments of an SQL function, and the rows that it returns ---- */
-
-Datum
-publish_request(FunctionCallInfo fcinfo, Request *request, PutRun put)
-{
-	Lines *lines = lines_begin(fcinfo);
-	Run *run = run_request(request);
-
-	put(lines, run);
-	run_end(run);
-	return (Datum) 0;
-}
-
-Datum
-publish(FunctionCallInfo fcinfo, const Model *model, PutRun put)
-{
-	Request request;
-
-	request_of_call(&request, fcinfo, model);
-	return publish_request(fcinfo, &request, put);
 }

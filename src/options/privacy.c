@@ -4,7 +4,7 @@
  */
 #include "compat.h"
 #include "host/excerpt.h"
-#include "run/privacy.h"
+#include "options/privacy.h"
 #include "core/cluster/clustering.h"
 #include "hierarchies/hierarchy.h"
 

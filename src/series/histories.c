@@ -9,7 +9,7 @@
  * changed, as nobody can say which row became which.
  */
 #include "compat.h"
-#include "run/successive.h"
+#include "series/successive.h"
 #include "host/catalog.h"
 #include "distributed/citus.h"
 #include "host/gate.h"

@@ -9,7 +9,7 @@
  */
 #include "compat.h"
 #include "host/excerpt.h"
-#include "run/request.h"
+#include "options/request.h"
 
 #include <math.h>
 

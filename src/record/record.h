@@ -5,6 +5,7 @@
 #define KANON_RECORD_H
 
 #include "rows/row_types.h"
+#include "options/request.h"
 
 #include "datatype/timestamp.h"
 #include "postgres.h"
@@ -100,14 +101,7 @@ typedef struct ClasslessRun
 extern int64 run_record_classless(Oid schema, const RunRecord *record, const Source *source,
 								  const KanonReport *report, const ClasslessRun *classless);
 
-/* {"name": value, ...} for the record.  Only what never holds data values may be given (names are none). */
-typedef struct RecordedOption
-{
-	const char *name;
-	Oid type;
-	Datum value;
-} RecordedOption;
-
+/* {"name": value, ...} of those. */
 extern Datum recorded_options(const RecordedOption *options, int n);
 
 /*
@@ -122,7 +116,7 @@ extern Datum shown_json(ShownJson *json, const KanonCell *cells, const uint32 *p
 extern double report_gap(const KanonReport *report);
 
 /*
- * ---- relations.c: rows of kanon's own tables, put there without a query.
+ * ---- own_tables.c: rows of kanon's own tables, put there without a query.
  *
  * A query's parameters, and plans that hold them, can be logged, and a query would need
  * to run as the tables' owner.

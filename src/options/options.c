@@ -9,8 +9,7 @@
 #include "host/excerpt.h"
 #include "core/itemsets/transactions.h"
 #include "rows/dictionary.h"
-#include "run/request.h"
-#include "run/record.h"
+#include "options/request.h"
 
 #include <math.h>
 
@@ -547,22 +546,23 @@ request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const char *funct
 
 /* ---- the record ---- */
 
-Datum
-request_recorded(const Request *request)
+RecordedOption *
+request_recorded(const Request *request, int *n)
 {
 	const Model *model = request->model;
 	RecordedOption *recorded = palloc(sizeof(RecordedOption) * (OPTIONS + 2));
-	int n = 0;
 
-	recorded[n++] = (RecordedOption){model->of_sets ? "items" : "quasi_identifiers", NAMEARRAYOID,
-									 PointerGetDatum(request->qis)};
+	*n = 0;
+	recorded[(*n)++] = (RecordedOption){model->of_sets ? "items" : "quasi_identifiers", NAMEARRAYOID,
+										PointerGetDatum(request->qis)};
 	if (request->k > 0)
-		recorded[n++] = (RecordedOption){"k", INT8OID, Int64GetDatum(request->k)};
+		recorded[(*n)++] = (RecordedOption){"k", INT8OID, Int64GetDatum(request->k)};
 	for (Option option = 0; option < OPTIONS; option++)
 		if (request->given[option] && kinds[option].recorded &&
 			!(option == OPTION_SEED && model->secret_seed))
-			recorded[n++] = (RecordedOption){kinds[option].name, kinds[option].type, request->values[option]};
-	return JsonbPGetDatum(relations_resolved(DatumGetJsonbP(recorded_options(recorded, n)), NULL));
+			recorded[(*n)++] =
+				(RecordedOption){kinds[option].name, kinds[option].type, request->values[option]};
+	return recorded;
 }
 
 /* ---- bounds of a publication's releases ---- */

@@ -5,7 +5,7 @@
  * the owner of the type.
  */
 #include "compat.h"
-#include "run/run.h"
+#include "record/record.h"
 #include "rows/verify.h"
 #include "host/catalog.h"
 #include "rows/cell_values.h"
@@ -300,45 +300,4 @@ recorded_options(const RecordedOption *options, int n)
 	plain_text_end(nest);
 	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
 	return JsonbPGetDatum(JsonbValueToJsonb(state.result));
-}
-
-/* ---- what was asked, and what was told ---- */
-
-/* char * of a list as a text[]. */
-static Datum
-text_list(const List *list)
-{
-	Datum *texts = palloc(sizeof(Datum) * list_length(list));
-	ListCell *lc;
-
-	foreach (lc, list)
-		texts[foreach_current_index(lc)] = CStringGetTextDatum(lfirst(lc));
-	return PointerGetDatum(construct_array(texts, list_length(list), TEXTOID, -1, false, TYPALIGN_INT));
-}
-
-Datum
-recorded_arguments(const Run *run)
-{
-	RecordedOption told[7];
-	const KeptTold *kept = run->source->told;
-	Datum arguments = request_recorded(run->request);
-	int n = 0;
-
-	if (run->may_name != NULL)
-		told[n++] = (RecordedOption){"may_name_persons", NAMEARRAYOID, PointerGetDatum(run->may_name)};
-	if (kept != NULL && kept->together != NIL)
-		told[n++] = (RecordedOption){"identify_together", TEXTARRAYOID, text_list(kept->together)};
-	if (kept != NULL && kept->tells != NIL)
-		told[n++] = (RecordedOption){"tell", TEXTARRAYOID, text_list(kept->tells)};
-	if (run->metric_bound != NULL)
-		told[n++] = (RecordedOption){"metric_bound", FLOAT8OID, Float8GetDatum(*run->metric_bound)};
-	if (run->near)
-		told[n++] = (RecordedOption){"stayed_near", BOOLOID, BoolGetDatum(true)};
-	if (run->anew != NULL)
-		told[n++] = (RecordedOption){"began_anew", TEXTOID, CStringGetTextDatum(run->anew)};
-	if (run->request->linked.recorded != NULL)
-		told[n++] = (RecordedOption){"linked", JSONBOID, JsonbPGetDatum(run->request->linked.recorded)};
-	if (n == 0)
-		return arguments;
-	return DirectFunctionCall2(jsonb_concat, arguments, recorded_options(told, n));
 }

@@ -7,7 +7,7 @@
  */
 #include "compat.h"
 #include "hierarchies/hierarchy.h"
-#include "run/successive.h"
+#include "series/successive.h"
 #include "core/util/fault.h"
 #include "host/catalog.h"
 #include "rows/dictionary.h"

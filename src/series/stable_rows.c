@@ -5,7 +5,7 @@
  * starts from there.
  */
 #include "compat.h"
-#include "run/successive.h"
+#include "series/successive.h"
 #include "core/util/fault.h"
 #include "host/catalog.h"
 #include "host/gate.h"

@@ -7,7 +7,7 @@
  */
 #include "compat.h"
 #include "core/util/fault.h"
-#include "run/successive.h"
+#include "series/successive.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "host/border.h"

@@ -10,7 +10,7 @@
  * These may be too few as well, so the question is asked again.
  */
 #include "compat.h"
-#include "run/successive.h"
+#include "series/successive.h"
 #include "host/gate.h"
 #include "core/util/fault.h"
 #include "rows/verify.h"

@@ -7,8 +7,8 @@
  * tables' owner.  Values become JSON as the caller.
  */
 #include "compat.h"
-#include "run/record.h"
-#include "run/request.h"
+#include "record/record.h"
+#include "options/request.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "hierarchies/hierarchy.h"

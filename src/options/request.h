@@ -6,7 +6,7 @@
 
 #include "core/kanon.h"
 #include "hierarchies/levels.h"
-#include "run/privacy.h"
+#include "options/privacy.h"
 #include "rows/cell_values.h"
 
 #include "fmgr.h"
@@ -378,8 +378,16 @@ extern Oid option_type(Option option);
 extern Oid option_sql_type(Option option, Oid schema); /* of the arguments of functions in that schema */
 extern const char *option_initial(const Model *model, Option option);
 
-/* {"option": value, ...} for the record: rules of the game and names, never a data value. */
-extern Datum request_recorded(const Request *request);
+/* Values that the record tells of a request or a run.  Only what never holds data values may be given (names are none). */
+typedef struct RecordedOption
+{
+	const char *name;
+	Oid type;
+	Datum value;
+} RecordedOption;
+
+/* The options that were given: rules of the game and names, never a data value. */
+extern RecordedOption *request_recorded(const Request *request, int *n);
 
 /*
  * Options (or, with a key, what an option of that name is) whose relations are named with
