@@ -248,4 +248,44 @@ SELECT release, status, message FROM kanon_refresh('within');
 SET client_min_messages = warning;
 INSERT INTO town SELECT 1, 0 FROM generate_series(1, 8);
 SELECT release, status FROM kanon_refresh('within');
+-- two columns that tell rows apart, and say otherwise which row became which: all rows of a person change together, or none does
+SET client_min_messages = error;
+CREATE TABLE swaps AS SELECT * FROM (VALUES (1, 1, 'c', 'v4'), (1, 2, 'c', 'v0'), (4, 8, 'c', 'v2'), (4, 10, 'c', 'v2')) AS v (who, nr, a, tag);
+SELECT kanon_create_publication('twice', 'swaps', '{a}', 2, '{"keep": ["tag", "nr"], "allow_identifying": ["nr", "tag"]}', protect_successive => true, key => 'who');
+UPDATE swaps SET tag = 'v3' WHERE nr = 1;
+UPDATE swaps SET tag = 'v4' WHERE nr IN (2, 8);
+SELECT status, held_persons FROM kanon_refresh('twice');
+SELECT nr, tag FROM twice ORDER BY nr;
+SELECT kanon_drop_publication('twice');
+-- persons whom readers know with several rows: who joins with a row, and who gets one more, is not told before another does the same
+CREATE TABLE known AS SELECT i AS who, i AS again, 'c' AS a, 'v' || i % 2 AS v FROM generate_series(1, 6) i;
+INSERT INTO known VALUES (6, 6, 'c', 'v0');
+SELECT kanon_create_publication('persons', 'known', '{a}', 2, '{"keep": ["v", "again"], "mask": {"again": {"pseudonym": "publication"}}}', protect_successive => true, key => 'who', keep_releases => 9);
+CREATE FUNCTION person_nights(change text) RETURNS TABLE (status text, row_count bigint, held bigint, smallest bigint, alone bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    last bigint;
+BEGIN
+    EXECUTE change;
+    SELECT r.status, r.row_count, r.held_persons, r.release INTO status, row_count, held, last FROM kanon_refresh('persons') r;
+    SELECT smallest_difference INTO smallest FROM kanon_releases WHERE publication = 'histories_test.persons' AND release = last;
+    -- persons who came, went or have other rows than before: those of whom only one did the same
+    EXECUTE format($f$ SELECT count(*) FROM (SELECT x.n, y.n FROM (SELECT again, count(*) AS n FROM persons_release_%s GROUP BY again) x
+        FULL JOIN (SELECT again, count(*) AS n FROM persons_release_%s GROUP BY again) y USING (again) WHERE x.n IS DISTINCT FROM y.n GROUP BY x.n, y.n HAVING count(*) < 2) d $f$, last - 1, last) INTO alone;
+    RETURN NEXT;
+END $$;
+SELECT * FROM person_nights($$INSERT INTO known VALUES (7, 7, 'c', 'v1'), (1, 1, 'c', 'v0')$$);
+SELECT * FROM person_nights($$INSERT INTO known VALUES (8, 8, 'c', 'v0')$$);
+SELECT * FROM person_nights($$INSERT INTO known VALUES (2, 2, 'c', 'v0')$$);
+SELECT * FROM person_nights('DELETE FROM known WHERE who = 6');
+SELECT * FROM person_nights('DELETE FROM known WHERE who = 3');
+SELECT * FROM person_nights('DELETE FROM known WHERE who = 4');
+SELECT * FROM person_nights('DELETE FROM known WHERE who = 5');
+SELECT kanon_drop_publication('persons');
+-- known since more rows came than persons; and whoever has to leave one day is not alone from the beginning
+DELETE FROM known WHERE who = 6 AND ctid = (SELECT max(ctid) FROM known WHERE who = 6);
+SELECT kanon_create_publication('persons', 'known', '{a}', 2, '{"keep": ["v", "again"], "allow_identifying": ["again"], "max_held": 1}', protect_successive => true, key => 'who', keep_releases => 9);
+SELECT row_count, held_persons FROM kanon_releases WHERE publication = 'histories_test.persons';
+SELECT * FROM person_nights('DELETE FROM known WHERE who = 1');
+SELECT * FROM person_nights('');
+SELECT kanon_drop_publication('persons');
 DROP SCHEMA histories_test CASCADE;

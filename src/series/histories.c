@@ -107,6 +107,25 @@ history_marks(const Source *source, const char *of)
 	return list.len > 0 ? psprintf("pg_catalog.concat(%s)", list.data) : NULL;
 }
 
+/* The same of rows published last, `b`: of those that are there, or of those that are gone. */
+static char *
+history_marks_before(const Source *source, bool gone)
+{
+	return gone ? "CASE WHEN b." HISTORY_GONE " THEN pg_catalog.substr(pg_catalog.ltrim(b." HISTORY_KEPT
+				  ", '>'), 33) END"
+				: psprintf("CASE WHEN NOT b." HISTORY_GONE " THEN %s END", history_marks(source, "b"));
+}
+
+int
+history_nmarks(const Source *source)
+{
+	int n = 0;
+
+	for (int i = 0; i < source->nkept; i++)
+		n += is_mark(&source->kept[i]);
+	return n;
+}
+
 /* ---- one snapshot ---- */
 
 void
@@ -281,7 +300,7 @@ check_before(const Run *run, const SourceColumn *columns, int n)
 			   attribute->atttypmod == columns[i].typmod && attribute->attcollation == columns[i].collation;
 	}
 	table_close(rel, NoLock);
-	if (!same || there != n + 9)
+	if (!same || there != n + 10)
 		histories_raise_columns();
 }
 
@@ -356,20 +375,14 @@ forget_followed(const Histories *histories)
 #define SAME_MARK "n.mark" EQ "e.mark AND n.marks" EQ "1 AND e.marks" EQ "1"
 #define ONLY_ONE "n.n" EQ "1 AND e.n" EQ "1"
 
-/* Rows of a person, told apart by a mark (or NULL), the nth of them: of those that are published, or that are gone. */
+/* Rows of a person, told apart by all marks (or none): of those that are published, or that are gone. */
 static void
-pair_rows(const Run *run, const SourceColumn *mark, int nth, bool gone, const char *became)
+pair_rows(const Run *run, bool marked, bool gone, const char *became)
 {
 	const Histories *histories = run->request->series.histories;
 	const Source *source = run->source;
-	char *ended = mark == NULL ? "NULL::pg_catalog.text"
-				  : gone ? psprintf("CASE WHEN b." HISTORY_GONE " THEN pg_catalog.split_part(b." HISTORY_KEPT
-									", '/', %d) END",
-									nth + 1)
-						 : psprintf("CASE WHEN NOT b." HISTORY_GONE " THEN pg_catalog.md5(%s) END",
-									history_text(mark, 1, "b"));
-	char *new =
-		mark == NULL ? "NULL::pg_catalog.text" : psprintf("pg_catalog.md5(%s)", history_text(mark, 1, "s"));
+	char *ended = !marked ? "NULL::pg_catalog.text" : history_marks_before(source, gone);
+	char *new = !marked ? "NULL::pg_catalog.text" : history_marks(source, "s");
 
 	history_sql(
 		"WITH e AS (SELECT e.*, pg_catalog.row_number() OVER (PARTITION BY e.person, e.kept ORDER BY e.gone, e.nr) AS nth,"
@@ -394,26 +407,24 @@ pair_rows(const Run *run, const SourceColumn *mark, int nth, bool gone, const ch
 }
 
 /*
- * Rows of a person that have moved, changed or come back: those that are the same under a published column that tells rows
+ * Rows of a person that have moved, changed or come back: those that are the same under all published columns that tell rows
  * apart, those of which the same is kept, and where no such column says otherwise the one that ended and the one
  * that is in its place.  Nobody can say more of several.
  */
 static void
 pair_all(const Run *run)
 {
-	const Source *source = run->source;
-	int marks = 0;
+	bool marked = history_nmarks(run->source) > 0;
 
-	for (int i = 0; i < source->nkept; i++)
-		if (is_mark(&source->kept[i]))
-		{
-			pair_rows(run, &source->kept[i], ++marks, false, SAME_MARK);
-			pair_rows(run, &source->kept[i], marks, true, SAME_MARK);
-		}
+	if (marked)
+	{
+		pair_rows(run, true, false, SAME_MARK);
+		pair_rows(run, true, true, SAME_MARK);
+	}
 	forget_followed(run->request->series.histories);
-	pair_rows(run, NULL, 0, false, SAME_KEPT);
-	if (marks == 0)
-		pair_rows(run, NULL, 0, false, ONLY_ONE);
+	pair_rows(run, false, false, SAME_KEPT);
+	if (!marked)
+		pair_rows(run, false, false, ONLY_ONE);
 }
 
 static void
@@ -446,7 +457,7 @@ find_units(const Histories *histories)
  * together; all of the history, where fewer than k would stay or rules are to be kept.
  */
 static void
-find_late(const Run *run, const char *late, const char *overdue)
+find_late(const Run *run, const char *before, const char *late, const char *overdue)
 {
 	const Histories *histories = run->request->series.histories;
 
@@ -454,10 +465,10 @@ find_late(const Run *run, const char *late, const char *overdue)
 				" AS person, b." HISTORY_NUMBER " AS history FROM %s AS b WHERE " HISTORY_LATEST
 				" AND b." HISTORY_CLASS " IS NOT NULL AND b." HISTORY_SINCE
 				" OPERATOR(pg_catalog.<=) (" INT64_FORMAT ")::pg_catalog.int8 AND " OTHERWISE,
-				overdue, histories->before_name, histories->release - run->request->limits.max_held,
-				histories->ended, histories->source);
+				overdue, before, histories->release - run->request->limits.max_held, histories->ended,
+				histories->source);
 	history_sql(
-		"CREATE UNLOGGED TABLE %s AS SELECT l.history, l.n, %s greatest(" INT64_FORMAT
+		"CREATE UNLOGGED TABLE %s AS SELECT l.history, l.n, %s l.history OPERATOR(pg_catalog.<) 0 OR greatest(" INT64_FORMAT
 		", l.n) OPERATOR(pg_catalog.+) " INT64_FORMAT
 		" OPERATOR(pg_catalog.>) (l.n OPERATOR(pg_catalog.+) (SELECT pg_catalog.count(DISTINCT s." HISTORY_PERSON
 		") FROM %s AS s JOIN %s AS b ON b." HISTORY_ROW EQ "s." HISTORY_ROW " WHERE " HISTORY_LATEST
@@ -465,13 +476,13 @@ find_late(const Run *run, const char *late, const char *overdue)
 		" IS NULL)) AS whole FROM (SELECT o.history, pg_catalog.count(DISTINCT o.person) AS n"
 		" FROM %s AS o GROUP BY o.history) AS l",
 		late, history_has_rules(run) ? "true OR" : "", run->request->k, run->request->k, histories->source,
-		histories->before_name, overdue);
+		before, overdue);
 	history_sql("INSERT INTO %s SELECT b." HISTORY_ROW ", b." HISTORY_PERSON ", b." HISTORY_NUMBER
 				" FROM %s AS b JOIN %s AS l"
 				" ON l.history" EQ "b." HISTORY_NUMBER " AND l.whole WHERE " HISTORY_LATEST
 				" AND b." HISTORY_CLASS " IS NOT NULL AND " OTHERWISE
 				" AND NOT EXISTS (SELECT 1 FROM %s AS o WHERE o.nr" EQ "b." HISTORY_ROW ")",
-				overdue, histories->before_name, late, histories->ended, histories->source, overdue);
+				overdue, before, late, histories->ended, histories->source, overdue);
 }
 
 /*
@@ -483,6 +494,7 @@ end_overdue(Run *run)
 {
 	const Histories *histories = run->request->series.histories;
 	const char *source = histories->source, *ended = histories->ended;
+	const char *before = histories->by_person ? histories_of_persons(run) : histories->before_name;
 	char *overdue = history_table(run, "overdue");
 	char *late = history_table(run, "late");
 	char *now =
@@ -490,7 +502,7 @@ end_overdue(Run *run)
 				 " OR NOT s." COPY_KNOWN " AND s." HISTORY_PERSON " IN (SELECT o.person FROM %s AS o))",
 				 overdue, overdue);
 
-	find_late(run, late, overdue);
+	find_late(run, before, late, overdue);
 	history_sql("INSERT INTO %s SELECT s.* FROM %s AS s WHERE %s", histories->waiting, source, now);
 	history_sql("DELETE FROM %s AS s WHERE %s", source, now);
 	history_sql(
@@ -512,9 +524,10 @@ end_overdue(Run *run)
 				" AND c.person" EQ "s." HISTORY_PERSON " AND s." COPY_UNIT
 				" IS NULL AND (c.whole OR c.nth OPERATOR(pg_catalog.<=) (" INT64_FORMAT
 				" OPERATOR(pg_catalog.-) c.n))",
-				(int64) run->request->seed, source, histories->before_name, late, source,
-				histories->before_name, run->request->k);
+				(int64) run->request->seed, source, before, late, source, before, run->request->k);
 	history_sql("DROP TABLE %s, %s", overdue, late);
+	if (histories->by_person)
+		history_sql("DROP TABLE %s", before);
 }
 
 static void
@@ -535,6 +548,9 @@ make_copy(Run *run)
 	if (histories->before_name != NULL)
 		check_before(run, columns, n);
 	rows = copy_source(run, columns, n);
+	histories->by_person = histories_know_persons(run, rows);
+	histories->together =
+		histories->by_person && (histories->before_name != NULL || run->request->limits.max_held > 0);
 	match_rows(run, rows, columns, n);
 	history_sql("DROP TABLE %s", rows);
 	histories->relid = history_oid(histories->source);
@@ -545,13 +561,15 @@ make_copy(Run *run)
 		find_ended(histories);
 		pair_all(run);
 		find_units(histories);
-		if (run->request->limits.max_held > 0)
-			end_overdue(run);
 	}
 	else
 		history_sql("CREATE UNLOGGED TABLE %s (" HISTORY_ROW " pg_catalog.int8, " HISTORY_PERSON
 					" pg_catalog.int8, " HISTORY_GONE " pg_catalog.bool, " COPY_UNIT " pg_catalog.int8)",
 					histories->ended);
+	if (histories->by_person)
+		histories_join_units(histories);
+	if (histories->before_name != NULL && run->request->limits.max_held > 0)
+		end_overdue(run);
 	keep_private(histories->relid);
 	keep_private(history_oid(histories->ended));
 	keep_private(history_oid(histories->waiting));

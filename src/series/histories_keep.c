@@ -40,9 +40,10 @@ row_columns(const Run *run, const char *condition)
 	return list.data;
 }
 
-#define NUMBERED                                                                            \
-	"o AS MATERIALIZED (SELECT o.*, pg_catalog.dense_rank() OVER (ORDER BY o.label COLLATE" \
-	" pg_catalog.\"C\") AS now FROM %s AS o)"
+/* The numbers of histories: `now` of each row, and of all rows of its person, or NULL. */
+#define NUMBERED                                                                                                 \
+	"o AS MATERIALIZED (SELECT o.*, pg_catalog.dense_rank() OVER (PARTITION BY o.whole ORDER BY o.label COLLATE" \
+	" pg_catalog.\"C\") AS now FROM %s AS o), w AS MATERIALIZED (SELECT o.nr, o.now FROM o WHERE o.whole)"
 
 /* Rows that are shown. */
 static void
@@ -51,12 +52,13 @@ keep_shown(const Run *run)
 	const Histories *histories = run->request->series.histories;
 
 	history_sql("INSERT INTO %s WITH " NUMBERED " SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON
-				", o.class, o.now,"
+				", o.class, o.now, w.now,"
 				" CASE WHEN b." COPY_HELD " THEN coalesce(p." HISTORY_SINCE ", " INT64_FORMAT ") END,"
 				" coalesce(p." HISTORY_CHANGES ", 0) OPERATOR(pg_catalog.+) b." COPY_CHANGED
 				"::pg_catalog.int4, NULL, false, NULL"
-				" FROM %s AS b JOIN o ON o.nr" EQ "b." HISTORY_ROW " LEFT JOIN %s AS p ON p." HISTORY_ROW EQ
-				"b." HISTORY_ROW " AND p." HISTORY_PAST " IS NULL AND p." HISTORY_NUMBER " IS NOT NULL",
+				" FROM %s AS b JOIN o ON o.nr" EQ "b." HISTORY_ROW " AND NOT o.whole LEFT JOIN w ON w.nr" EQ
+				"b." HISTORY_ROW " LEFT JOIN %s AS p ON p." HISTORY_ROW EQ "b." HISTORY_ROW
+				" AND p." HISTORY_PAST " IS NULL AND p." HISTORY_NUMBER " IS NOT NULL",
 				histories->after, histories->outcome, row_columns(run, NULL), histories->release,
 				histories->source, history_before(histories));
 }
@@ -83,17 +85,19 @@ keep_absent(const Run *run)
 {
 	const Histories *histories = run->request->series.histories;
 
-	history_sql(
-		"INSERT INTO %s WITH " NUMBERED " SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON ", NULL, o.now,"
-		" CASE WHEN NOT e.gone THEN coalesce(b." HISTORY_SINCE ", " INT64_FORMAT ") END, b." HISTORY_CHANGES
-		", NULL, e.gone, CASE WHEN e.gone THEN %s END FROM %s AS b JOIN o ON o.nr" EQ "b." HISTORY_ROW
-		" CROSS JOIN LATERAL (SELECT b." HISTORY_GONE
-		" OR EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_ROW EQ "b." HISTORY_ROW
-		") AS gone) AS e WHERE " HISTORY_LATEST
-		" AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW ")",
-		histories->after, histories->outcome, row_columns(run, history_has_rules(run) ? NULL : "NOT e.gone"),
-		histories->release, kept_of_gone(run->source), histories->before_name, histories->ended,
-		histories->source);
+	history_sql("INSERT INTO %s WITH " NUMBERED " SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON
+				", NULL, o.now, w.now,"
+				" CASE WHEN NOT e.gone THEN coalesce(b." HISTORY_SINCE ", " INT64_FORMAT
+				") END, b." HISTORY_CHANGES
+				", NULL, e.gone, CASE WHEN e.gone THEN %s END FROM %s AS b JOIN o ON o.nr" EQ "b." HISTORY_ROW
+				" AND NOT o.whole LEFT JOIN w ON w.nr" EQ "b." HISTORY_ROW
+				" CROSS JOIN LATERAL (SELECT b." HISTORY_GONE
+				" OR EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_ROW EQ "b." HISTORY_ROW
+				") AS gone) AS e WHERE " HISTORY_LATEST
+				" AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW ")",
+				histories->after, histories->outcome,
+				row_columns(run, history_has_rules(run) ? NULL : "NOT e.gone"), histories->release,
+				kept_of_gone(run->source), histories->before_name, histories->ended, histories->source);
 }
 
 /* As rows were before what is kept of them changed. */
@@ -102,7 +106,7 @@ keep_past(const Run *run)
 {
 	const Histories *histories = run->request->series.histories;
 
-	history_sql("INSERT INTO %s SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON ", NULL, NULL, NULL,"
+	history_sql("INSERT INTO %s SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON ", NULL, NULL, NULL, NULL,"
 				" b." HISTORY_CHANGES ", coalesce(b." HISTORY_PAST ", b." HISTORY_CHANGES "), b." HISTORY_GONE
 				", NULL"
 				" FROM %s AS b WHERE b." HISTORY_PAST " IS NOT NULL OR " HISTORY_LATEST
@@ -117,7 +121,7 @@ keep_waiting(const Run *run)
 	const Histories *histories = run->request->series.histories;
 
 	history_sql("INSERT INTO %s SELECT %s, NULL, b." HISTORY_PERSON
-				", NULL, NULL, coalesce((SELECT pg_catalog.min(p." HISTORY_SINCE
+				", NULL, NULL, NULL, coalesce((SELECT pg_catalog.min(p." HISTORY_SINCE
 				") FROM %s AS p WHERE p." HISTORY_PERSON EQ "b." HISTORY_PERSON "), " INT64_FORMAT
 				"), 0, NULL, false, NULL FROM %s AS b",
 				histories->after, row_columns(run, NULL), history_before(histories), histories->release,
@@ -142,11 +146,13 @@ histories_keep(Run *run)
 {
 	Histories *histories = run->request->series.histories;
 
+	histories_tell_persons(run);
 	history_sql("CREATE TABLE %s AS SELECT %s, 0::pg_catalog.int8 AS " HISTORY_ROW
 				", 0::pg_catalog.int8 AS " HISTORY_PERSON ", 0::pg_catalog.int8 AS " HISTORY_CLASS
-				", 0::pg_catalog.int8 AS " HISTORY_NUMBER ", 0::pg_catalog.int8 AS " HISTORY_SINCE
-				", 0 AS " HISTORY_CHANGES ", 0 AS " HISTORY_PAST ", false AS " HISTORY_GONE
-				", ''::pg_catalog.text AS " HISTORY_KEPT " FROM %s AS b WITH NO DATA",
+				", 0::pg_catalog.int8 AS " HISTORY_NUMBER ", 0::pg_catalog.int8 AS " HISTORY_WHOLE
+				", 0::pg_catalog.int8 AS " HISTORY_SINCE ", 0 AS " HISTORY_CHANGES ", 0 AS " HISTORY_PAST
+				", false AS " HISTORY_GONE ", ''::pg_catalog.text AS " HISTORY_KEPT
+				" FROM %s AS b WITH NO DATA",
 				histories->after, row_columns(run, NULL), histories->source);
 	keep_uncounted(history_oid(histories->after));
 	run_utility(psprintf(
@@ -230,6 +236,53 @@ verify_values(Run *run)
 	history_sql("DROP TABLE %s", labelled);
 }
 
+/* The rows of one history: of too few persons, unless they are all that it was before. */
+static void
+verify_rows(const Run *run)
+{
+	const char *before = run->request->series.histories->before_name;
+	const char *after = run->request->series.histories->after;
+
+	refuse("A history is that of too few persons.",
+		   "SELECT 1 FROM (SELECT n." HISTORY_NUMBER ", pg_catalog.count(DISTINCT n." HISTORY_PERSON
+		   ") AS persons,"
+		   " pg_catalog.min(b." HISTORY_NUMBER
+		   ") AS history FROM %s AS n LEFT JOIN (SELECT * FROM %s AS b WHERE " OLD
+		   ") AS b ON b." HISTORY_ROW EQ "n." HISTORY_ROW " WHERE " NEW " GROUP BY n." HISTORY_NUMBER ") AS n"
+		   " WHERE n.persons OPERATOR(pg_catalog.<) " INT64_FORMAT
+		   " AND (n.history IS NULL OR EXISTS (SELECT 1 FROM %s AS b"
+		   " JOIN %s AS m ON m." HISTORY_ROW EQ "b." HISTORY_ROW " AND m." HISTORY_PAST " IS NULL WHERE " OLD
+		   " AND b." HISTORY_NUMBER EQ "n.history AND m." HISTORY_NUMBER
+		   " OPERATOR(pg_catalog.<>) n." HISTORY_NUMBER "))",
+		   after, before, run->problem.k, before, after);
+}
+
+/* The persons whose rows had and have the same histories: too few, unless they are all that were together before. */
+static void
+verify_persons(const Run *run)
+{
+	const Histories *histories = run->request->series.histories;
+	char *persons = psprintf(
+		"p AS MATERIALIZED (SELECT n." HISTORY_PERSON " AS person, pg_catalog.array_agg(n." HISTORY_WHOLE
+		" ORDER BY n." HISTORY_WHOLE ") AS now, w.were FROM %s AS n LEFT JOIN (SELECT b." HISTORY_PERSON
+		" AS person, pg_catalog.array_agg(coalesce(b." HISTORY_WHOLE ", b." HISTORY_NUMBER
+		") ORDER BY coalesce(b." HISTORY_WHOLE ", b." HISTORY_NUMBER ")) AS were FROM %s AS b WHERE " OLD
+		" GROUP BY b." HISTORY_PERSON ") AS w ON w.person" EQ "n." HISTORY_PERSON " WHERE " NEW
+		" GROUP BY n." HISTORY_PERSON ", w.were)",
+		histories->after, history_before(histories));
+
+	refuse("Persons of one history have not gone the same way.",
+		   "WITH %s SELECT 1 FROM p GROUP BY p.now HAVING pg_catalog.count(DISTINCT coalesce(p.were, '{}'))"
+		   " OPERATOR(pg_catalog.>) 1",
+		   persons);
+	refuse(
+		"The history of all rows of a person is that of too few persons.",
+		"WITH %s, n AS (SELECT p.now, pg_catalog.min(p.were) AS were, pg_catalog.count(*) AS n FROM p GROUP BY p.now)"
+		" SELECT 1 FROM n WHERE n.n OPERATOR(pg_catalog.<) " INT64_FORMAT " AND (n.were IS NULL OR EXISTS"
+		" (SELECT 1 FROM p WHERE p.were" EQ "n.were AND p.now OPERATOR(pg_catalog.<>) n.now))",
+		persons, run->problem.k);
+}
+
 void
 histories_verify(Run *run)
 {
@@ -273,18 +326,9 @@ histories_verify(Run *run)
 		" IS NOT NULL AND n." HISTORY_CLASS
 		" IS NOT NULL THEN pg_catalog.md5(%s) IS DISTINCT FROM %s ELSE false END) OPERATOR(pg_catalog.>) 1",
 		after, before, history_text(source->kept, source->nkept, "n"), history_kept(source));
-	refuse("A history is that of too few persons.",
-		   "SELECT 1 FROM (SELECT n." HISTORY_NUMBER ", pg_catalog.count(DISTINCT n." HISTORY_PERSON
-		   ") AS persons,"
-		   " pg_catalog.min(b." HISTORY_NUMBER
-		   ") AS history FROM %s AS n LEFT JOIN (SELECT * FROM %s AS b WHERE " OLD
-		   ") AS b ON b." HISTORY_ROW EQ "n." HISTORY_ROW " WHERE " NEW " GROUP BY n." HISTORY_NUMBER ") AS n"
-		   " WHERE n.persons OPERATOR(pg_catalog.<) " INT64_FORMAT
-		   " AND (n.history IS NULL OR EXISTS (SELECT 1 FROM %s AS b"
-		   " JOIN %s AS m ON m." HISTORY_ROW EQ "b." HISTORY_ROW " AND m." HISTORY_PAST " IS NULL WHERE " OLD
-		   " AND b." HISTORY_NUMBER EQ "n.history AND m." HISTORY_NUMBER
-		   " OPERATOR(pg_catalog.<>) n." HISTORY_NUMBER "))",
-		   after, before, run->problem.k, before, after);
+	verify_rows(run);
+	if (histories->by_person)
+		verify_persons(run);
 	if (history_has_rules(run))
 		verify_values(run);
 	plain_text_end(nest);

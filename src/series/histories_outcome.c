@@ -26,13 +26,13 @@ history_before(const Histories *histories)
 			   ? histories->before_name
 			   : "(SELECT NULL::pg_catalog.int8 AS " HISTORY_ROW ", NULL::pg_catalog.int8 AS " HISTORY_PERSON
 				 ", NULL::pg_catalog.int8 AS " HISTORY_CLASS ", NULL::pg_catalog.int8 AS " HISTORY_NUMBER
-				 ", NULL::pg_catalog.int8 AS " HISTORY_SINCE ", 0 AS " HISTORY_CHANGES
-				 ", NULL::pg_catalog.int4 AS " HISTORY_PAST ", false AS " HISTORY_GONE
-				 ", NULL::pg_catalog.text AS " HISTORY_KEPT " WHERE false)";
+				 ", NULL::pg_catalog.int8 AS " HISTORY_WHOLE ", NULL::pg_catalog.int8 AS " HISTORY_SINCE
+				 ", 0 AS " HISTORY_CHANGES ", NULL::pg_catalog.int4 AS " HISTORY_PAST
+				 ", false AS " HISTORY_GONE ", NULL::pg_catalog.text AS " HISTORY_KEPT " WHERE false)";
 }
 
 /*
- * (nr, person, history, label, unit, class, held).  Labels are equal where nobody can tell two rows apart
+ * (nr, person, history, label, unit, class, held, whole).  Labels are equal where nobody can tell two rows apart
  * over all releases; that of absence has the classes that a person's new rows are in.
  */
 static void
@@ -40,14 +40,14 @@ find_outcome(Run *run)
 {
 	Histories *histories = run->request->series.histories;
 	const char *before = history_before(histories);
+	char *rows;
 
 	if (histories->outcome != NULL)
 		history_sql("DROP TABLE %s", histories->outcome);
 	else
 		histories->outcome = history_table(run, "outcome");
-	history_sql(
-		"CREATE UNLOGGED TABLE %s AS WITH c AS MATERIALIZED (SELECT k." HISTORY_ROW
-		" AS nr, l.class FROM %s AS k JOIN (%s) AS l"
+	rows = psprintf(
+		"WITH c AS MATERIALIZED (SELECT k." HISTORY_ROW " AS nr, l.class FROM %s AS k JOIN (%s) AS l"
 		" ON l.number" EQ "k." KANON_CLASS_COLUMN "),"
 		" new AS MATERIALIZED (SELECT s." HISTORY_ROW " AS nr, s." HISTORY_PERSON " AS person, s." COPY_UNIT
 		" AS unit, c.class FROM %s AS s JOIN c ON c.nr" EQ "s." HISTORY_ROW " WHERE NOT s." COPY_KNOWN "),"
@@ -74,21 +74,26 @@ find_outcome(Run *run)
 		" WHERE " HISTORY_LATEST " AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ
 		"b." HISTORY_ROW ")"
 		" AND NOT EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_ROW EQ "b." HISTORY_ROW ")",
-		histories->outcome, run->staged->building, class_looks(run), histories->source, histories->ended,
-		before, histories->source, before, before, histories->source, histories->ended);
+		run->staged->building, class_looks(run), histories->source, histories->ended, before,
+		histories->source, before, before, histories->source, histories->ended);
+	history_sql("CREATE UNLOGGED TABLE %s AS SELECT o.*, false AS whole FROM (%s) AS o", histories->outcome,
+				rows);
+	if (histories->together)
+		histories_add_persons(run);
 }
 
 /* ---- too few ---- */
 
 /*
  * For each label: its history, persons, and whether it is that of rows for which nothing changes;
- * `alone`: all that its history has.  A new row that is held back has none.
+ * `alone`: all that its history has.  A new row that is held back has none.  Persons whose rows readers know may have been too
+ * few before: then nothing may change of them.
  */
-#define LABELS                                                                                                     \
-	"labels AS MATERIALIZED (SELECT o.label, o.history, pg_catalog.count(DISTINCT o.person) AS n,"                 \
-	" pg_catalog.bool_or(o.unit IS NULL OR o.held) AS stays, pg_catalog.count(*) OVER (PARTITION BY o.history)" EQ \
-	"1 AS alone FROM %s AS o WHERE o.label IS NOT NULL GROUP BY o.label, o.history),"                              \
-	" few AS MATERIALIZED (SELECT l.* FROM labels AS l WHERE l.n OPERATOR(pg_catalog.<) " INT64_FORMAT             \
+#define LABELS                                                                                                                                                               \
+	"labels AS MATERIALIZED (SELECT o.label, o.history, pg_catalog.count(DISTINCT o.person) AS n,"                                                                           \
+	" pg_catalog.bool_or(o.unit IS NULL OR o.held) AS stays, pg_catalog.count(*) OVER (PARTITION BY o.history)" EQ                                                           \
+	"1 AND (NOT pg_catalog.bool_or(o.whole) OR pg_catalog.bool_and(o.unit IS NULL OR o.held)) AS alone FROM %s AS o WHERE o.label IS NOT NULL GROUP BY o.label, o.history)," \
+	" few AS MATERIALIZED (SELECT l.* FROM labels AS l WHERE l.n OPERATOR(pg_catalog.<) " INT64_FORMAT                                                                       \
 	" AND NOT (l.alone AND l.history IS NOT NULL))"
 
 /* Where those go who are held back: the label of most for whom nothing changes. */

@@ -109,6 +109,7 @@ extern void stable_end(Run *run);
 #define HISTORY_PERSON "kanon_person"   /* whose it is, by number */
 #define HISTORY_CLASS "kanon_class"     /* NULL: it is not shown */
 #define HISTORY_NUMBER "kanon_history"  /* NULL: the person waits */
+#define HISTORY_WHOLE "kanon_whole"     /* the same of all rows of the person; NULL: of each row alone */
 #define HISTORY_SINCE "kanon_since"     /* the release that should have shown something else; NULL: none */
 #define HISTORY_CHANGES "kanon_changes" /* how often what is kept of it has changed */
 #define HISTORY_PAST "kanon_past"       /* of an older row, for rules: this number then; NULL: the latest */
@@ -144,6 +145,13 @@ typedef struct Histories
 	char *ended;   /* rows published last that it has not, */
 	char *waiting; /* and new rows that are not shown yet */
 	char *outcome; /* what becomes of each row; NULL: not asked yet */
+	/*
+	 * Readers know which rows are one person's, or a row by more than one column: histories are of persons with all of their
+	 * rows, and these are held back as one.
+	 */
+	bool by_person;
+	/* at least k persons, too, must have the same of all rows: in the first release where whoever is held has to leave one day */
+	bool together;
 } Histories;
 
 /* Columns of the private copy beside those of the source, HISTORY_ROW and HISTORY_PERSON. */
@@ -193,6 +201,9 @@ extern char *history_kept(const Source *source);
 /* "/mark/mark": hashes of the marks of a row that is not gone; NULL: no published column is one. */
 extern char *history_marks(const Source *source, const char *of);
 
+/* How many kept columns are marks: readers know a row again by them. */
+extern int history_nmarks(const Source *source);
+
 /* All columns of a row, or those that are kept, as one text. */
 extern char *history_text(const SourceColumn *columns, int n, const char *of);
 
@@ -204,6 +215,28 @@ extern char *histories_break_rules(Run *run, const char *labelled);
 
 /* The columns of the source that are copied, each once: one may be kept and looked at by rules. */
 extern SourceColumn *history_columns(const Source *source, int *n);
+
+/* ---- histories_persons.c ---- */
+
+/* Do readers know by the only mark which rows are one person's, or by several which row is which? */
+extern bool histories_know_persons(const Run *run, const char *rows);
+
+/* All rows of a person of whom something has changed are held back as one. */
+extern void histories_join_units(const Histories *histories);
+
+/*
+ * The rows published before, each with one number for the history of its person.  Persons who have been too few
+ * since the first release have one below 0, with others of a row's history: all of them go together.
+ */
+extern char *histories_of_persons(Run *run);
+
+/* Adds to the outcome of rows that of persons. */
+extern void histories_add_persons(const Run *run);
+
+/* The same after the first release, in which each row is judged by itself. */
+extern void histories_tell_persons(Run *run);
+
+/* ---- all of these ---- */
 
 /* The rows as they were published, or what has none. */
 extern const char *history_before(const Histories *histories);

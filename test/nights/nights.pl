@@ -13,7 +13,8 @@
 # - a release shows the source: each row once, in a class of at least k (blank rows aside, where residual is 'suppress').
 # - a masked column shows of an unchanged row what it showed, or nothing that lasts (pseudonyms of a release).
 # With protection: each history (classes, absences and changes of what is kept, over all releases) is that of at least
-# k persons, and what is known of their values in any release keeps the rule.
+# k persons, and what is known of their values in any release keeps the rule. Where readers know by a column which rows are
+# one person's, or by several which row is which, this is asked of all rows together that show one value of such a column.
 # Shares no code with the extension. Of a series that fails the SQL is left in build/nights/.
 
 use strict;
@@ -109,11 +110,13 @@ sub new_row
 {
 	my ($case) = @_;
 	my $id = ++$case->{last};
-	return { id => $id, who => chance($case->{many}) && $id > 1 ? 1 + below($id - 1) : $id, a => below(4) + 1, b => $case->{nulls} && chance(0.2) ? undef : pick(qw(xx xy yx yy)), c => below($case->{wide} ? 80 : 3),
+	my $row = { id => $id, who => chance($case->{many}) && $id > 1 ? 1 + below($id - 1) : $id, a => below(4) + 1, b => $case->{nulls} && chance(0.2) ? undef : pick(qw(xx xy yx yy)), c => below($case->{wide} ? 80 : 3),
 		ill => 'ill' . below(5), aside => below(1000), tag => "person $id", day => sprintf('2024-03-%02d', 1 + $id % 28), flag => $id % 3 ? 'yes' : 'no' };
+	$row->{whom} = $row->{who};
+	return $row;
 }
 
-sub values_of { my ($row) = @_; return '(' . join(', ', @$row{qw(id id who a)}, defined $row->{b} ? "'$row->{b}'" : 'NULL', $row->{c}, "'$row->{ill}'", $row->{aside}, map { "'$row->{$_}'" } qw(tag day flag)) . ')'; }
+sub values_of { my ($row) = @_; return '(' . join(', ', @$row{qw(id id who a)}, defined $row->{b} ? "'$row->{b}'" : 'NULL', $row->{c}, "'$row->{ill}'", $row->{aside}, (map { "'$row->{$_}'" } qw(tag day flag)), $row->{whom}) . ')'; }
 
 sub same { my ($case, $x, $y) = @_; return !grep { ($x->{$_} // 'NULL') ne ($y->{$_} // 'NULL') } @{ $case->{used} }; }
 
@@ -181,6 +184,7 @@ sub pass_night
 sub look
 {
 	my ($case) = @_;
+	return look_marked($case) if $case->{marks};
 	my $what = join ', ', @{ $case->{qis} }, $case->{options}{mark} ? 'kanon_pattern' : ();
 	my $ill = (grep { $_ eq 'ill' } @{ $case->{options}{keep} }) ? 'ill' : "'' AS ill";
 	my $cells = join ', ', @{ $case->{qis} }, $case->{masked} // (), $case->{known} ? 'kanon_pattern' : ();
@@ -455,6 +459,7 @@ sub draw_case
 	{
 		$options{method} = pick(rare_methods($case)) if chance(0.2);
 		rare_options($case);
+		known_persons($case);
 	}
 	$case->{what} = join ' ', $case->{model}, $options{method}, "k $case->{k}", $case->{key} ? "key $case->{key}" : 'no key', $case->{protect} ? 'protected' : (), $case->{rule} // '', $json->encode(\%options);
 	return $case;
@@ -507,9 +512,79 @@ sub rare_options
 	return;
 }
 
+# Readers know which rows are one person's, by a pseudonym that lasts or by a column as it is; or rows by two columns.
+sub known_persons
+{
+	my ($case) = @_;
+	my $options = $case->{options};
+	return if !$case->{protect} || $case->{key} ne 'who' || $case->{masked} || chance(0.4);
+	my @marks = @{ pick([ 'whom' ], [ 'whom' ], [ 'id', 'whom' ], [ 'id', 'ill' ]) };
+	$options->{keep} = [ @marks, 'ill' ];
+	$options->{keep} = [ 'ill', 'id' ] if $marks[1] && $marks[1] eq 'ill';
+	$options->{allow_identifying} = [@marks];
+	$options->{mask} = { whom => { pseudonym => 'publication' } } if $marks[-1] eq 'whom' && chance(0.6);
+	$case->{marks} = \@marks;
+	my %used = map { $_ => 1 } @{ $case->{used} }, @{ $options->{keep} };
+	$case->{used} = [ sort keys %used ];
+	return;
+}
+
+# What each value of such a column shows: classes, and what is kept beside it.
+sub look_marked
+{
+	my ($case) = @_;
+	my $what = join ', ', @{ $case->{qis} }, $case->{options}{mark} ? 'kanon_pattern' : ();
+	my $kept = join ', ', @{ $case->{options}{keep} };
+	my $rows = $db->rows("SELECT row($what)::text AS class, $kept FROM pub");
+	my (%seen, %times, %size);
+	for my $row (@$rows)
+	{
+		$size{ $row->{class} }{ $row->{whom} // $case->{person}{ $row->{id} } } = 1;
+		complain($case, "row $row->{id} is published twice") if defined $row->{id} && $times{ $row->{id} }++;
+		push @{ $seen{$_}{ $row->{$_} } }, [ $row->{class}, join '|', map { $row->{$_} } @{ $case->{options}{keep} } ] for grep { $_ ne 'ill' } @{ $case->{marks} };
+	}
+	for my $class (sort keys %size)
+	{
+		my $blank = $class =~ /^\((,)*([*-]*)\)$/ && ($case->{options}{residual} // '') eq 'suppress';
+		complain($case, 'a class of ' . keys(%{ $size{$class} }) . ' persons') if keys %{ $size{$class} } < $case->{k} && !$blank && ($case->{rule} // '') !~ /k_map/;
+	}
+	return \%seen;
+}
+
+# Whoever has one history, of all that a value of such a column shows, is counted.
+sub judge_marked
+{
+	my ($case, $seen) = @_;
+	my $nights = $case->{judged}++ // 0;
+	for my $mark (grep { $_ ne 'ill' } @{ $case->{marks} })
+	{
+		my $followed = $case->{tokens}{$mark} //= {};
+		my %of;
+		$followed->{$_} //= { history => '- ' x $nights } for keys %{ $seen->{$mark} };
+		for my $value (keys %$followed)
+		{
+			my $token = $followed->{$value};
+			my $now = $seen->{$mark}{$value};
+			my $kept = $now ? join ';', sort map { $_->[1] } @$now : undef;
+			$token->{history} .= $now ? join('+', sort map { $_->[0] } @$now) . (defined $token->{kept} && $token->{kept} ne $kept ? '! ' : ' ') : '- ';
+			$token->{kept} = $kept if $now;
+			$of{ $token->{history} }{ $mark eq 'id' ? $case->{person}{$value} : $value } = 1;
+		}
+		# (whoever is alone with all of her rows in the first release goes on as she is, and nobody else goes with her)
+		$case->{first}{$mark} //= { map { $_ => scalar keys %{ $of{$_} } } keys %of };
+		for my $history (grep { keys %{ $of{$_} } < $case->{k} } sort keys %of)
+		{
+			my ($began) = $history =~ /^([^ ]* )/;
+			complain($case, 'by ' . $mark . ' a history of ' . keys(%{ $of{$history} }) . " persons: $history") if $mark eq 'id' || $began eq '- ' || keys %{ $of{$history} } < $case->{first}{$mark}{$began};
+		}
+	}
+	return;
+}
+
 sub judge
 {
 	my ($case, @what) = @_;
+	return judge_marked($case, $what[0]) if $case->{marks};
 	return judge_known($case, @what[ 1, 2 ]) if $case->{known};
 	return $case->{protect} ? judge_histories($case, $what[0]) : intersect($case, @what);
 }
@@ -518,7 +593,7 @@ sub run_case
 {
 	my ($case) = @_;
 	$db->run('DROP TABLE IF EXISTS src');
-	$db->run('CREATE TABLE src (id int, num int, who int, a int, b text, c int, ill text, aside int, tag text, day date, flag text)');
+	$db->run('CREATE TABLE src (id int, num int, who int, a int, b text, c int, ill text, aside int, tag text, day date, flag text, whom int)');
 	$db->run('DROP TABLE IF EXISTS pop');
 	$db->run("CREATE TABLE pop AS SELECT a, b, c FROM generate_series(1, 4) a, unnest('{xx,xy,yx,yy}'::text[]) b, generate_series(0, " . ($case->{wide} ? 79 : 2) . ") c, generate_series(1, 12)");
 	my $many = $case->{many};
@@ -531,7 +606,7 @@ sub run_case
 	$told{"$case->{model} $case->{options}{method}: created $state"}++ if $state ne '00000';
 	complain($case, "creation: $state") if $state =~ /^XX/;
 	return if $state ne '00000';
-	$done{"$case->{model} $case->{options}{method}" . ($case->{known} ? ' known_columns' . join('', map { $case->{options}{$_} ? " $_" : () } qw(rules hierarchies missing)) : $case->{masked} ? ' ' . join('', sort keys %{ $case->{options}{mask}{ $case->{masked} } }) : '') . ($case->{single} ? ' second rows' : '')}++;
+	$done{"$case->{model} $case->{options}{method}" . ($case->{known} ? ' known_columns' . join('', map { $case->{options}{$_} ? " $_" : () } qw(rules hierarchies missing)) : $case->{masked} ? ' ' . join('', sort keys %{ $case->{options}{mask}{ $case->{masked} } }) : '') . ($case->{single} ? ' second rows' : '') . ($case->{marks} ? " known by @{ $case->{marks} }" : '')}++;
 	my ($seen, $then, $release) = (look($case), { %{ $case->{rows} } }, 1);
 	judge($case, $seen, {}, $then);
 	my ($changed, $held) = (0, $db->rows("SELECT coalesce(held_persons, 0) AS n FROM kanon_releases WHERE publication LIKE '%.pub' AND release = 1")->[0]{n});
