@@ -209,6 +209,11 @@ SELECT bad('{"shop.pair": {"quasi_identifiers": ["x"]}}', 'shop.pair');
 CREATE TABLE shop.wide (id int PRIMARY KEY, a int, b int, x int, UNIQUE (a, b), FOREIGN KEY (a, b) REFERENCES shop.pair);
 ALTER TABLE shop.pair ADD customer bigint REFERENCES shop.customers;
 SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}, "shop.pair": {"quasi_identifiers": ["x"]}, "shop.wide": {"quasi_identifiers": ["x"]}}');
+-- rows refer by a key of several columns to a lookup
+CREATE TABLE shop.code (code text, version int, title text, PRIMARY KEY (code, version));
+CREATE TABLE shop.coded (id int PRIMARY KEY, customer bigint REFERENCES shop.customers, x int, code text, version int, FOREIGN KEY (code, version) REFERENCES shop.code);
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}, "shop.coded": {"quasi_identifiers": ["x"]}, "shop.code": {"keep": ["title"]}}');
+SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}, "shop.coded": {"quasi_identifiers": ["x"], "keep": ["code"]}, "shop.code": {"keep": ["title"], "referenced": true}}');
 CREATE TABLE shop.narrow (id int PRIMARY KEY, customer int REFERENCES shop.customers, x int);
 SELECT bad('{"shop.customers": {"quasi_identifiers": ["birth"]}, "shop.narrow": {"quasi_identifiers": ["x"]}}');
 CREATE TABLE shop.hen (id int PRIMARY KEY, x int);

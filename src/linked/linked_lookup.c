@@ -113,7 +113,7 @@ find_referred(const LinkedTable *table)
 	const Source *source = table->run->source;
 	Referred referred = {.key = 0};
 
-	while (strcmp(source->kept[referred.key].name, table->key) != 0)
+	while (table->referenced && strcmp(source->kept[referred.key].name, table->key) != 0)
 		referred.key++;
 	for (int i = 0; i < linked->n && table->referenced; i++)
 	{

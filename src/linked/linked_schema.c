@@ -413,6 +413,10 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 		if (table->terms.weight != 1 && table->role > LINKED_ROWS)
 			linked_raise_table(table, "has a \"weight\", and is not solved with others",
 							   "Only the subject and tables of rows have one.");
+		/* (rows may refer to it by a key of several columns alone) */
+		if (table->role == LINKED_LOOKUP && table->key == NULL && !linked->checks)
+			linked_raise_table(table, "is a lookup without a primary key of one column",
+							   "Keys are published as pseudonyms where one column is the primary key.");
 		if (table->referenced)
 			check_referenced(linked, i);
 		if (table->qis == NULL && table->role != LINKED_LOOKUP)
