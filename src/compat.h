@@ -155,4 +155,25 @@ kanon_entry_expression(RangeTblEntry *entry, AttrNumber column)
 															: (Node *) expressions;
 }
 
+/* Is the value packed, or elsewhere?  19 asks that of a pointer, and of no datum. */
+static inline bool
+kanon_is_toasted(Datum value)
+{
+	return VARATT_IS_COMPRESSED(DatumGetPointer(value)) || VARATT_IS_EXTERNAL(DatumGetPointer(value));
+}
+
+/* The only entry of FROM that the plan writes to, or 0 when there is none or there are several: 19 has a set of them. */
+#include "nodes/plannodes.h"
+static inline int
+kanon_written_entry(const PlannedStmt *plan)
+{
+#if PG_VERSION_NUM >= 190000
+	int entry;
+
+	return bms_get_singleton_member(plan->resultRelationRelids, &entry) ? entry : 0;
+#else
+	return list_length(plan->resultRelations) == 1 ? linitial_int(plan->resultRelations) : 0;
+#endif
+}
+
 #endif

@@ -65,9 +65,9 @@ open_inserted(FunctionCallInfo fcinfo)
 	Relation rel;
 	Form_pg_class form;
 
-	if (plan == NULL || plan->commandType != CMD_INSERT || list_length(plan->resultRelations) != 1)
+	if (plan == NULL || plan->commandType != CMD_INSERT || kanon_written_entry(plan) == 0)
 		raise_other_table();
-	rel = table_open(exec_rt_fetch(linitial_int(plan->resultRelations), estate)->relid, RowExclusiveLock);
+	rel = table_open(exec_rt_fetch(kanon_written_entry(plan), estate)->relid, RowExclusiveLock);
 	form = rel->rd_rel;
 	if (form->relkind != RELKIND_RELATION || form->relhasindex || form->relhastriggers || form->relhasrules ||
 		form->relchecks > 0 || form->relrowsecurity || form->relispartition || form->relhassubclass ||

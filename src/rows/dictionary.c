@@ -319,8 +319,7 @@ add_value(Dictionary *dict, Datum value)
 static inline bool
 is_last(const Dictionary *dict, Datum value)
 {
-	return dict->image && dict->last != DICTIONARY_NONE &&
-		   (dict->typlen != -1 || !(VARATT_IS_COMPRESSED(value) || VARATT_IS_EXTERNAL(value))) &&
+	return dict->image && dict->last != DICTIONARY_NONE && (dict->typlen != -1 || !kanon_is_toasted(value)) &&
 		   image_compare(dict, value, dict->values[dict->last]) == 0;
 }
 
@@ -560,7 +559,7 @@ row_take(RowAtHand *row, const Datum *values, const bool *nulls, bool add)
 			if (row->codes[row->taken] == DICTIONARY_NONE)
 				return false;
 		}
-		else if (dict->typlen == -1 && (VARATT_IS_COMPRESSED(value) || VARATT_IS_EXTERNAL(value)))
+		else if (dict->typlen == -1 && kanon_is_toasted(value))
 		{
 			value = detoasted(dict, value);
 			row->detoasted = true;
