@@ -242,8 +242,15 @@ is_kanons(void)
 	return false;
 }
 
+/* 19 makes it one that nobody changes. */
+#if PG_VERSION_NUM >= 190000
+typedef const JumbleState Jumbled;
+#else
+typedef JumbleState Jumbled;
+#endif
+
 static void
-check_names(ParseState *pstate, Query *query, JumbleState *jumble)
+check_names(ParseState *pstate, Query *query, Jumbled *jumble)
 {
 	static const char *const own = "pg_catalog";
 
