@@ -110,6 +110,13 @@ FROM (VALUES ('sentences', '{sex,age,race,priors,charge}'::name[]), ('passengers
     LATERAL (SELECT sum(cost * row_count) AS cost FROM kanon_pattern_guided(t.name, NULL, t.qis, 5, keep => '{sensitive}', method => 'improve', effort => 0.05,
         privacy => ARRAY[kanon_distinct_l('sensitive', 2)], dry_run => true)) improve ORDER BY 1;
 SET client_min_messages = notice;
+-- a class of fewer than 2k - 1 rows gives what it has above k, and several classes give together
+CREATE TABLE short AS SELECT 'a' AS q FROM generate_series(1, 5) UNION ALL SELECT 'c' FROM generate_series(1, 3);
+SELECT pattern, verdict, metric_value, suppressed_rows FROM kanon_full_domain('short', 'short_recoded', '{q}', 4, suppression_limit => 0.5);
+INSERT INTO short SELECT 'b' FROM generate_series(1, 5);
+DELETE FROM short WHERE ctid = (SELECT min(ctid) FROM short WHERE q = 'c');
+SELECT pattern, verdict, suppressed_rows, classes FROM kanon_full_domain('short', 'short_recoded', '{q}', 4, suppression_limit => 0.5, replace => true);
+SELECT q, count(*) FROM short_recoded GROUP BY q ORDER BY q;
 -- k counts persons, and so does what is short of it; of releases k is the promise then
 CREATE TABLE stays AS SELECT i / 3 AS person, 'w' || i % 2 AS ward, CASE WHEN i < 9 THEN 'rare' ELSE 'usual' END AS kind FROM generate_series(0, 29) i;
 SELECT row_count, detail FROM kanon_explain('stays', '{ward,kind}', 5, keep => '{}', privacy => ARRAY[kanon_subject('person')]) WHERE aspect = 'below k';

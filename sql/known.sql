@@ -290,6 +290,10 @@ SELECT kanon_check('all_blank', '{age,zip,sex,job}', 2, missing => 'some');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, missing => 'some');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, missing => 'any');
 SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2}', key => 'nr', protect_successive => true);
+-- suppressed rows are those of k persons where a blank cell is a value
+CREATE TABLE few_persons (person int, q text);
+INSERT INTO few_persons VALUES (3, 'b'), (1, 'b'), (3, 'a'), (3, 'c');
+SELECT pattern, suppressed_rows FROM kanon_full_domain('few_persons', 'few_out', '{q}', 2, known_columns => 1, missing => 'value', suppression_limit => 1, mark => true, privacy => ARRAY[kanon_subject('person')]);
 -- the page does not ask kanon_frontier for what it does not take
 SELECT kanon_report_data(max(run), frontier => '{2,5}') -> 'frontier' ->> 'says' AS says FROM kanon_usefulness WHERE options ? 'known_columns';
 \set VERBOSITY terse

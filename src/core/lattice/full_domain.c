@@ -28,7 +28,8 @@ typedef struct FullDomain
 	NodeSearch search;
 	WideFound wide; /* of a lattice that is */
 	int64_t rows;
-	uint32_t *class_of; /* [ntypes] of the chosen node */
+	uint32_t *class_of; /* [ntypes] of the chosen node, */
+	int64_t *take;      /* [ntypes] rows of each class that fill the suppressed ones up */
 } FullDomain;
 
 /* A share of the rows; 0.29 of 100 are 29, though 0.29 * 100 is less. */
@@ -290,13 +291,15 @@ make_release(const FullDomain *domain, const Count *count, KanonRelease *release
 		count->rest_is_class || (count->suppressed > 0 && problem->residual != KANON_RESIDUAL_DROP)
 			? nclasses
 			: KANON_DROPPED;
-	uint32_t filling = count->all ? count->whole_class : count->giver_class;
-	int64_t more = count->more;
 	KanonPace pace = domain->pace;
 
 	release->classes = kanon_alloc0(env, (size_t) nclasses + 1, sizeof(KanonClass));
 	release->cells = kanon_alloc(env, ((size_t) nclasses + 1) * ncolumns, sizeof(KanonCell));
-	release->flows = kanon_alloc(env, (size_t) problem->ntypes + 1, sizeof(KanonFlow));
+	/* each row that fills up divides a type at most */
+	release->flows = kanon_alloc(env,
+								 (size_t) problem->ntypes + 1 +
+									 (size_t) (count->more < problem->ntypes ? count->more : problem->ntypes),
+								 sizeof(KanonFlow));
 	if (release->classes == NULL || release->cells == NULL || release->flows == NULL)
 		return KANON_NO_MEMORY;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
@@ -306,12 +309,14 @@ make_release(const FullDomain *domain, const Count *count, KanonRelease *release
 
 		if (kanon_stop(&pace, 4))
 			return KANON_CANCELLED;
-		/* the first rows of one class fill the suppressed ones up; their type may be divided */
-		take = class == filling && class != UINT32_MAX ? more : 0;
+		/* the first rows of a class fill the suppressed ones up; their type may be divided */
+		take = class != UINT32_MAX ? domain->take[class] : 0;
 		take = take < problem->rows[type] ? take : problem->rows[type];
-		more -= take;
 		if (take > 0)
+		{
+			domain->take[class] -= take;
 			release->flows[release->nflows++] = (KanonFlow){type, target, take};
+		}
 		if (take < problem->rows[type])
 			release->flows[release->nflows++] =
 				(KanonFlow){type, class == UINT32_MAX ? target : class, problem->rows[type] - take};
@@ -342,9 +347,11 @@ solve(FullDomain *domain, KanonOutcome *outcome, KanonRelease *release)
 	if (status != KANON_OK)
 		return status;
 	domain->class_of = kanon_take(&domain->scratch, domain->problem->ntypes, sizeof(uint32_t));
-	if (domain->class_of == NULL)
-		return KANON_NO_MEMORY;
-	status = checker_classes(search->checker, best_of(domain), domain->class_of, &count);
+	domain->take = kanon_take0(&domain->scratch, domain->problem->ntypes, sizeof(int64_t));
+	status = kanon_taken(&domain->scratch);
+	if (status != KANON_OK)
+		return status;
+	status = checker_classes(search->checker, best_of(domain), domain->class_of, domain->take, &count);
 	if (status == KANON_OK)
 		status = fill_outcome(domain, outcome, count.classes - (count.all ? 1 : 0));
 	/* the release may want the memory */

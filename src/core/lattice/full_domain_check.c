@@ -95,48 +95,49 @@ history_reserve(Checker *checker, size_t words, size_t *at)
 
 /* ---- checks ---- */
 
+/* Where a blank cell is a value, k rows are to have it, or persons. */
+static bool
+shows_enough_blank(Checker *checker, size_t ntypes, int64_t rows)
+{
+	const KanonKnown *known = checker->problem->known;
+	int64_t persons = 0;
+
+	if (known == NULL || known->missing != KANON_MISSING_VALUE)
+		return true;
+	if (checker->met == NULL)
+		return rows >= checker->metric->blank;
+	checker->stamp++;
+	for (size_t i = 0; i < ntypes && persons < checker->metric->blank; i++)
+	{
+		uint64_t *met = &checker->met[known->person[checker->rest[i]]];
+
+		persons += *met != checker->stamp;
+		*met = checker->stamp;
+	}
+	return persons >= checker->metric->blank;
+}
+
 /*
  * The fate of the suppressed rows: a class if they may be one, or what residual says;
  * which may not do.
  */
 static void
-judge_rest(const Checker *checker, const int64_t *counts, size_t ntypes, Count *count)
+judge_rest(Checker *checker, const int64_t *counts, size_t ntypes, Count *count)
 {
 	const KanonProblem *problem = checker->problem;
-	/* where a blank cell is a value, k rows are to have it */
-	bool enough = problem->known == NULL || problem->known->missing != KANON_MISSING_VALUE ||
-				  count->suppressed >= problem->k;
+	bool enough = shows_enough_blank(checker, ntypes, count->suppressed);
 	bool present = enough && kanon_presence_rest(checker->presence, count->suppressed);
 
 	count->rest_is_class = count->suppressed > 0 && present &&
 						   kanon_class_allowed(problem, checker->rest, counts, ntypes, count->suppressed);
 	count->left_over = count->suppressed > 0 && !count->rest_is_class &&
-					   (checker->metric->fill > 0
-							? !metric_fill(checker->metric, count)
-							: kanon_rest_strict(problem) ||
-								  (problem->residual == KANON_RESIDUAL_SUPPRESS &&
-								   !(present && kanon_rest_allowed(problem, checker->rest, counts, ntypes))));
+					   (kanon_rest_strict(problem) ||
+						(problem->residual == KANON_RESIDUAL_SUPPRESS &&
+						 !(present && kanon_rest_allowed(problem, checker->rest, counts, ntypes))));
 	/* no fully suppressed row is published */
 	count->absent =
 		(count->suppressed == 0 || (problem->residual == KANON_RESIDUAL_DROP && !count->rest_is_class)) &&
 		!kanon_presence_rest(checker->presence, 0);
-}
-
-/* Two members' classes would lose least: takes the better one. */
-static void
-take_offers(const Count *other, Count *count)
-{
-	if (other->giver_rows > 0 && (count->giver_rows == 0 || other->giver < count->giver))
-	{
-		count->giver_rows = other->giver_rows;
-		count->giver = other->giver;
-	}
-	if (other->whole_rows > 0 &&
-		(count->whole_rows == 0 || other->whole * other->whole_rows < count->whole * count->whole_rows))
-	{
-		count->whole_rows = other->whole_rows;
-		count->whole = other->whole;
-	}
 }
 
 /* Lets all who take part do the block's task, and adds up what they have. */
@@ -171,7 +172,6 @@ do_task(Checker *checker, Count *count)
 		count->squares += result->count.squares;
 		count->class_squares += result->count.class_squares;
 		count->kept += result->count.kept;
-		take_offers(&result->count, count);
 	}
 	if (!kanon_by_types(checker->problem))
 		judge_rest(checker, NULL, 0, count);
@@ -337,9 +337,16 @@ is_hopeless(Checker *checker, const uint32_t *types, size_t ntypes, int64_t rows
 	return have < checker->needed;
 }
 
-/* The classes of groups of row types; class_of is filled. */
+/* May further rows be suppressed, so that the rest becomes a class? */
+static bool
+is_to_fill(const Checker *checker, const Count *count)
+{
+	return checker->metric->fill > 0 && count->left_over;
+}
+
+/* The classes of groups of row types; class_of is filled, and take as in checker_classes. */
 static KanonStatus
-ask_by_types(Checker *checker, KanonPattern node, Count *count, uint32_t *class_of)
+ask_by_types(Checker *checker, KanonPattern node, Count *count, uint32_t *class_of, int64_t *take)
 {
 	const Block *block = checker->block;
 	const uint64_t *entry = checker->self->entries;
@@ -368,31 +375,29 @@ ask_by_types(Checker *checker, KanonPattern node, Count *count, uint32_t *class_
 			kanon_presence_take(checker->presence, g);
 		class_of[g] = allowed ? (uint32_t) count->classes : UINT32_MAX;
 		member_count_group(block, entry, allowed, count);
-		if (allowed && block->fill > 0)
-			member_offer_class(block, entry, count);
 		for (uint32_t i = 0; i < ntypes && !allowed; i++)
 			checker->rest[nrest++] = checker->member[from + i];
 	}
 	judge_rest(checker, NULL, nrest, count);
-	return KANON_OK;
+	return is_to_fill(checker, count) ? checker_fill(checker, class_of, take, count) : KANON_OK;
 }
 
 /* The same; class_of has them by group. */
 static KanonStatus
-classes_by_types(Checker *checker, KanonPattern node, uint32_t *class_of, Count *count)
+classes_by_types(Checker *checker, KanonPattern node, uint32_t *class_of, int64_t *take, Count *count)
 {
 	KanonStatus status = checker_take_lists(checker);
 
 	if (status == KANON_OK)
 		status = group_types(checker, node);
-	return status == KANON_OK ? ask_by_types(checker, node, count, class_of) : status;
+	return status == KANON_OK ? ask_by_types(checker, node, count, class_of, take) : status;
 }
 
 KanonStatus
-checker_classes(Checker *checker, KanonPattern node, uint32_t *class_of, Count *count)
+checker_classes(Checker *checker, KanonPattern node, uint32_t *class_of, int64_t *take, Count *count)
 {
 	const KanonProblem *problem = checker->problem;
-	KanonStatus status = classes_by_types(checker, node, class_of, count);
+	KanonStatus status = classes_by_types(checker, node, class_of, take, count);
 
 	if (status != KANON_OK)
 		return status;
@@ -511,6 +516,25 @@ count_from(Checker *checker, const Groups *from, Count *count, Groups **groups)
 	return status == KANON_OK ? remember(checker, groups) : status;
 }
 
+/* Fills up the rest of the node whose groups were counted; this process has all of them then. */
+static KanonStatus
+fill_counted(Checker *checker, const Groups *from, Count *count)
+{
+	Block *block = checker->block;
+	KanonStatus status = KANON_OK;
+
+	if (!is_to_fill(checker, count))
+		return KANON_OK;
+	if (block->members > 1)
+	{
+		block->from = *from;
+		block->members = 1;
+		block->by_part = false;
+		status = member_make_groups(checker->self);
+	}
+	return status == KANON_OK ? checker_fill(checker, NULL, NULL, count) : status;
+}
+
 /*
  * A node with few groups is near others: lowers the levels, always by the step that makes the
  * fewest groups of each, as long as there are far fewer than those to begin with.  Groups that are
@@ -562,7 +586,7 @@ checker_count(Checker *checker, KanonPattern node, Count *count)
 	KanonStatus status = KANON_OK;
 
 	if (checker->dead != NULL)
-		return classes_by_types(checker, node, checker->of_group, count);
+		return classes_by_types(checker, node, checker->of_group, NULL, count);
 	set_levels(checker, node);
 	groups = history_find(checker, block->level);
 	checker->rolled_up += groups != &checker->base;
@@ -575,12 +599,13 @@ checker_count(Checker *checker, KanonPattern node, Count *count)
 	found = groups;
 	if (status == KANON_OK)
 		status = count_from(checker, found, count, &groups);
-	if (status == KANON_OK && kanon_by_types(checker->problem))
+	if (status == KANON_OK)
 	{
 		/* (those that were found may have given way to what was merged of them) */
 		Groups last = groups != found ? *groups : block->from;
 
-		status = ask_by_values(checker, node, &last, count);
+		status = kanon_by_types(checker->problem) ? ask_by_values(checker, node, &last, count)
+												  : fill_counted(checker, &last, count);
 	}
 	return status;
 }

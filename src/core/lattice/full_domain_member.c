@@ -253,9 +253,8 @@ member_make_groups(KanonMember *member)
 	return status;
 }
 
-/* The values that the cells of a group's row would show. */
-static uint64_t
-kept_by(const Block *block, const uint64_t *entry)
+uint64_t
+member_kept(const Block *block, const uint64_t *entry)
 {
 	uint64_t sum = 0;
 
@@ -286,28 +285,7 @@ member_count_group(const Block *block, const uint64_t *entry, bool allowed, Coun
 	count->suppressed += rows;
 	/* beyond the limit the node is lost, whatever it keeps */
 	if (block->of_cells && count->suppressed <= block->limit)
-		count->kept += (KanonWide) kept_by(block, entry) * rows;
-}
-
-/* (What a row would have said; where the metric does not ask for that, the class of fewer rows.) */
-void
-member_offer_class(const Block *block, const uint64_t *entry, Count *count)
-{
-	int64_t rows = (int64_t) entry[block->words];
-	KanonWide kept = block->of_cells ? (KanonWide) kept_by(block, entry) : rows;
-
-	if (rows >= 2 * block->fill - 1 && (count->giver_rows == 0 || kept < count->giver))
-	{
-		count->giver_rows = rows;
-		count->giver = kept;
-		count->giver_class = (uint32_t) count->classes - 1;
-	}
-	if (count->whole_rows == 0 || kept * rows < count->whole * count->whole_rows)
-	{
-		count->whole_rows = rows;
-		count->whole = kept;
-		count->whole_class = (uint32_t) count->classes - 1;
-	}
+		count->kept += (KanonWide) member_kept(block, entry) * rows;
 }
 
 /* By rules that know rows only. */
@@ -328,11 +306,6 @@ count_groups(const KanonMember *member, Count *count)
 		member_count_group(block, entry,
 						   kanon_class_allowed(&block->rules, NULL, NULL, 0, (int64_t) entry[block->words]),
 						   count);
-	/* (others may have more of the suppressed rows) */
-	entry = member->entries;
-	for (uint32_t i = 0; i < member->count && count->suppressed < block->fill; i++, entry += block->words + 1)
-		if (kanon_class_allowed(&block->rules, NULL, NULL, 0, (int64_t) entry[block->words]))
-			member_offer_class(block, entry, count);
 }
 
 void
@@ -472,7 +445,10 @@ checker_take_dead(Checker *checker)
 	checker->dead = kanon_alloc0(problem->env, words, sizeof(uint64_t));
 	checker->all_dead = kanon_alloc0(problem->env, words, sizeof(uint64_t));
 	checker->of_group = kanon_alloc(problem->env, problem->ntypes, sizeof(uint32_t));
-	if (checker->dead == NULL || checker->all_dead == NULL || checker->of_group == NULL)
+	if (problem->known->person != NULL)
+		checker->met = kanon_alloc0(problem->env, problem->known->npersons, sizeof(uint64_t));
+	if (checker->dead == NULL || checker->all_dead == NULL || checker->of_group == NULL ||
+		(problem->known->person != NULL && checker->met == NULL))
 		return KANON_NO_MEMORY;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
 		checker->all_dead[type / 64] |= UINT64_C(1) << type % 64;

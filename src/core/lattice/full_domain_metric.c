@@ -220,6 +220,22 @@ add_levels(const KanonProblem *problem, const Lattice *lattice, KanonPace *pace,
 	return status;
 }
 
+/* The largest k of what somebody may know: all of it is blank in a suppressed row. */
+static int64_t
+most_asked(const KanonProblem *problem)
+{
+	const KanonKnown *known = problem->known;
+	int64_t most = known == NULL || known->most > 0 || known->nsets == 0 ? problem->k : 0;
+
+	for (int s = 0; known != NULL && s < known->nsets; s++)
+	{
+		int64_t k = known->sets[s].k > 0 ? known->sets[s].k : problem->k;
+
+		most = k > most ? k : most;
+	}
+	return most;
+}
+
 KanonStatus
 metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kind, KanonPace *pace,
 			Metric *metric)
@@ -232,7 +248,8 @@ metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kin
 	memset(metric, 0, sizeof(*metric));
 	metric->kind = kind;
 	metric->k = kanon_least_rows(problem);
-	metric->fill = problem->residual == KANON_RESIDUAL_FILL && !kanon_by_types(problem) ? problem->k : 0;
+	metric->blank = most_asked(problem);
+	metric->fill = problem->residual == KANON_RESIDUAL_FILL && !kanon_by_types(problem) ? metric->blank : 0;
 	metric->of_cells =
 		kind == KANON_METRIC_LOSS || kind == KANON_METRIC_PRECISION || kind == KANON_METRIC_ENTROPY;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
@@ -322,9 +339,8 @@ metric_of(const Metric *metric, const Lattice *lattice, const uint16_t *level, c
 	return metric_rising(metric, lattice, level, count) + metric_falling(metric, count) + slack + count->loss;
 }
 
-/* A class of which rows are suppressed: what that adds. */
-static KanonWide
-loss_of(const Metric *metric, int64_t rows, KanonWide kept, int64_t suppressed)
+KanonWide
+metric_suppressing(const Metric *metric, int64_t rows, KanonWide kept, int64_t suppressed)
 {
 	KanonWide left = rows - suppressed;
 
@@ -339,32 +355,6 @@ loss_of(const Metric *metric, int64_t rows, KanonWide kept, int64_t suppressed)
 		default:
 			return kept * suppressed;
 	}
-}
-
-bool
-metric_fill(const Metric *metric, Count *count)
-{
-	KanonWide loss;
-
-	count->more = 0;
-	count->loss = 0;
-	if (count->suppressed == 0 || count->suppressed >= metric->fill)
-		return true;
-	if (count->giver_rows > 0)
-	{
-		count->more = metric->fill - count->suppressed;
-		count->loss = loss_of(metric, count->giver_rows, count->giver, count->more);
-	}
-	if (count->whole_rows == 0)
-		return count->more > 0;
-	loss = loss_of(metric, count->whole_rows, count->whole, count->whole_rows);
-	count->all = count->more == 0 || loss < count->loss;
-	if (count->all)
-	{
-		count->more = count->whole_rows;
-		count->loss = loss;
-	}
-	return true;
 }
 
 double

@@ -364,7 +364,6 @@ set_up(Checker *checker, const Metric *metric, int64_t limit, KanonReport *repor
 	status = KANON_NO_MEMORY;
 	plan->rules = *problem;
 	plan->limit = limit;
-	plan->fill = metric->fill;
 	plan->of_cells = metric->of_cells;
 	lay_out_entries(problem, checker->lattice, values, plan);
 	at = lay_out_tables(problem, checker->lattice, metric->of_cells, plan, at);
@@ -441,6 +440,8 @@ checker_close(Checker *checker)
 	kanon_free(env, checker->before);
 	kanon_free(env, checker->of_group);
 	kanon_free(env, checker->rest_counts);
+	kanon_free(env, checker->spare);
+	kanon_free(env, checker->met);
 	kanon_presence_close(checker->presence);
 	kanon_free(env, checker);
 }

@@ -104,6 +104,8 @@ typedef struct Metric
 	KanonMetric kind;
 	int64_t rows; /* of the table */
 	int64_t k;
+	int64_t
+		blank; /* so many rows (or persons) are blank where a blank cell is a value that somebody may know */
 	int64_t fill; /* so many rows are suppressed, or none; 0: any number */
 	bool of_cells;
 	uint64_t *kept[KANON_MAX_COLUMNS];     /* [distinct] by column, or NULL */
@@ -126,17 +128,7 @@ typedef struct Count
 	bool left_over;          /* they may be nowhere */
 	bool absent;             /* some of a population can be in no row, which a rule forbids */
 
-	/*
-	 * The classes that lose least when fewer than k suppressed rows are filled up: one that stays a
-	 * class, and one that is suppressed whole.  For each class: there is none), and what a row
-	 * would have said.
-	 */
-	int64_t giver_rows;
-	KanonWide giver;
-	uint32_t giver_class; /* (in the release alone) */
-	int64_t whole_rows;
-	KanonWide whole;
-	uint32_t whole_class;
+	/* where fewer than k suppressed rows are filled up: full_domain_fill.c */
 	int64_t more;   /* rows that are suppressed beside the others, */
 	KanonWide loss; /* and what that adds to the metric */
 	bool all;       /* they are a whole class */
@@ -167,11 +159,8 @@ extern KanonWide metric_floor(const Metric *metric, const Lattice *lattice, cons
 /* Its part that only falls. */
 extern KanonWide metric_falling(const Metric *metric, const Count *count);
 
-/*
- * Chooses the class that fills fewer than k suppressed rows up, given the classes that could;
- * false: there is none.
- */
-extern bool metric_fill(const Metric *metric, Count *count);
+/* Added by a class of so many rows, each of which says `kept`, when some of them are suppressed. */
+extern KanonWide metric_suppressing(const Metric *metric, int64_t rows, KanonWide kept, int64_t suppressed);
 
 /* As it is reported. */
 extern double metric_shown(const Metric *metric, KanonWide value);
@@ -189,8 +178,12 @@ extern KanonStatus checker_count(Checker *checker, KanonPattern node, Count *cou
 extern int64_t checker_rolled_up(const Checker *checker);
 extern int checker_members(const Checker *checker);
 
-/* The class of each row type at a node, [ntypes] numbered from 0; UINT32_MAX: it is suppressed. */
-extern KanonStatus checker_classes(Checker *checker, KanonPattern node, uint32_t *class_of, Count *count);
+/*
+ * The class of each row type at a node, [ntypes] numbered from 0; UINT32_MAX: it is suppressed.  take: [ntypes] rows of each
+ * class that are suppressed beside those, zero before.
+ */
+extern KanonStatus checker_classes(Checker *checker, KanonPattern node, uint32_t *class_of, int64_t *take,
+								   Count *count);
 
 /* ---- full_domain_search.c ---- */
 typedef struct NodeSearch
@@ -332,7 +325,6 @@ typedef struct Block
 	size_t kept_at[MAX_PLACES];    /* the metric's */
 	bool of_cells;
 	int64_t limit; /* rows that may be suppressed */
-	int64_t fill;  /* the metric's */
 
 	/* what is to be done, and what came out */
 	Task task;
@@ -406,6 +398,10 @@ struct Checker
 	uint64_t *all_dead; /* of all types */
 	int64_t *before;    /* [ntypes] rows that the release before showed; or NULL */
 	uint32_t *of_group; /* [ntypes] */
+	uint64_t *met;      /* [persons] stamp: somebody was met; NULL: rows are counted */
+	/* classes with more than k rows whose rows lose least: full_domain_fill.c */
+	struct Spare *spare;
+	size_t spare_room;
 };
 
 static inline uint64_t *
@@ -440,7 +436,15 @@ extern KanonStatus member_make_groups(KanonMember *member);
 /* Adds one group to a count. */
 extern void member_count_group(const Block *block, const uint64_t *entry, bool allowed, Count *count);
 
-/* Looks whether a class, the one that was counted last, would lose least when suppressed rows are filled up. */
-extern void member_offer_class(const Block *block, const uint64_t *entry, Count *count);
+/* The values that the cells of a group's row would show. */
+extern uint64_t member_kept(const Block *block, const uint64_t *entry);
+
+/*
+ * ---- full_domain_fill.c: fewer than k suppressed rows are filled up to k.
+ *
+ * Fills up the rest of the groups that checker->self has.  class_of: by group, UINT32_MAX: it is none; NULL: those of k rows are
+ * classes.  take: by class, or NULL.  Where no class can give, count->left_over stays.
+ */
+extern KanonStatus checker_fill(Checker *checker, const uint32_t *class_of, int64_t *take, Count *count);
 
 #endif
