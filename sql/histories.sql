@@ -288,4 +288,30 @@ SELECT row_count, held_persons FROM kanon_releases WHERE publication = 'historie
 SELECT * FROM person_nights('DELETE FROM known WHERE who = 1');
 SELECT * FROM person_nights('');
 SELECT kanon_drop_publication('persons');
+-- keys that do not last: a reload gives everybody the number of the next, or another one, and lacks exactly the person who left
+CREATE TABLE reloaded AS SELECT i AS id, i % 3 AS a, 'v' || i % 4 AS v FROM generate_series(1, 60) i;
+SELECT kanon_create_publication('loaded', 'reloaded', '{a}', 3, '{"keep": ["v"]}', protect_successive => true, key => 'id', keep_releases => 9);
+CREATE TABLE as_it_was AS TABLE reloaded;
+UPDATE reloaded SET id = r.nr FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS nr FROM reloaded) r WHERE r.id = reloaded.id;
+DELETE FROM reloaded WHERE id = 0;
+SELECT status, message FROM kanon_refresh('loaded');
+SELECT status, detail, hint IS NOT NULL AS hint FROM kanon_releases WHERE publication = 'histories_test.loaded' AND release = 2;
+UPDATE reloaded SET id = id + 1000;
+SELECT status, message FROM kanon_refresh('loaded');
+SELECT status, detail FROM kanon_releases WHERE publication = 'histories_test.loaded' AND release = 3;
+TRUNCATE reloaded;
+INSERT INTO reloaded SELECT * FROM as_it_was WHERE id > 1;
+SELECT status, row_count, held_persons FROM kanon_refresh('loaded');
+-- (all who are there change: their keys are those that they had)
+UPDATE reloaded SET v = 'w' || v;
+SELECT status, row_count, held_persons FROM kanon_refresh('loaded');
+SELECT kanon_drop_publication('loaded');
+-- fewer than k are left: those who went are shown still, and the alarm sees it
+CREATE TABLE leaving AS SELECT i AS id, 1 AS a FROM generate_series(1, 12) i;
+SELECT kanon_create_publication('left_alone', 'leaving', '{a}', 5, protect_successive => true, key => 'id');
+DELETE FROM leaving WHERE id > 3;
+SELECT status, row_count, held_persons FROM kanon_refresh('left_alone');
+SELECT status, row_count, held_persons FROM kanon_refresh('left_alone');
+SELECT held_persons, held_oldest FROM kanon_publication_status('left_alone');
+SELECT kanon_drop_publication('left_alone');
 DROP SCHEMA histories_test CASCADE;

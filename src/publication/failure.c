@@ -92,14 +92,21 @@ failure_held(const KanonPublication *publication, Release *release, const ErrorD
 {
 	failure_note(release, error);
 	release->status = RELEASE_HELD;
-	release->detail =
-		psprintf("The method says: %s.%s%s", release->message, release->detail != NULL ? " " : "",
-				 release->detail != NULL ? release->detail : "");
-	release->message = "no release could be made in which nobody stands alone";
-	release->error = release->hint = NULL;
+	release->error = NULL;
+	/* (a source with other keys has nothing to do with the method: its message says what to do) */
+	if (error->sqlerrcode != ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
+	{
+		release->detail =
+			psprintf("The method says: %s.%s%s", release->message, release->detail != NULL ? " " : "",
+					 release->detail != NULL ? release->detail : "");
+		release->message = "no release could be made in which nobody stands alone";
+		release->hint = NULL;
+	}
 	ereport(NOTICE, (errmsg("publication %s keeps its release", publication->name),
-					 errdetail("Every other release would leave somebody alone."),
-					 errhint("The next refresh tries again. See kanon_releases.")));
+					 errdetail("%c%s. %s", pg_toupper((unsigned char) release->message[0]),
+							   release->message + 1, release->detail),
+					 errhint("%s%sThe next refresh tries again. See kanon_releases.",
+							 release->hint != NULL ? release->hint : "", release->hint != NULL ? " " : "")));
 }
 
 char *

@@ -357,7 +357,10 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 	before = release_current(releases);
 	limits_check(run, release, before);
 	/* (a rehearsal tells nobody how many persons differ) */
-	release->difference = before != NULL ? release_difference(publication, before, release, may_keep) : 0;
+	release->difference = before == NULL ? 0
+						  : request.series.histories != NULL && OidIsValid(request.series.histories->before)
+							  ? request.series.histories->fewest
+							  : release_difference(publication, before, release, may_keep);
 	run_end(run);
 	if (request.series.histories != NULL)
 		UnregisterSnapshot(request.series.histories->snapshot);

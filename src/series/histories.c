@@ -558,6 +558,7 @@ make_copy(Run *run)
 				histories->source);
 	if (histories->before_name != NULL)
 	{
+		histories_check_keys(run);
 		find_ended(histories);
 		pair_all(run);
 		find_units(histories);
@@ -570,6 +571,8 @@ make_copy(Run *run)
 		histories_join_units(histories);
 	if (histories->before_name != NULL && run->request->limits.max_held > 0)
 		end_overdue(run);
+	if (histories->before_name != NULL)
+		histories_hold_few(run);
 	keep_private(histories->relid);
 	keep_private(history_oid(histories->ended));
 	keep_private(history_oid(histories->waiting));

@@ -141,6 +141,22 @@ count_held(Histories *histories)
 	histories->oldest = DatumGetInt64(gate_value(0, 2, INT8OID, &isnull)) + 1;
 }
 
+/* Those who were shown and are not, or the other way round, and those of whom something else is shown. */
+static void
+count_fewest(Histories *histories)
+{
+	bool isnull;
+
+	history_sql(
+		"SELECT coalesce(pg_catalog.min(x.n), 0)::pg_catalog.int8 FROM (SELECT pg_catalog.count(DISTINCT o.person) AS n"
+		" FROM %s AS o LEFT JOIN (SELECT * FROM %s AS b WHERE " HISTORY_LATEST ") AS b ON b." HISTORY_ROW EQ
+		"o.nr WHERE (o.class IS NOT NULL OR b." HISTORY_CLASS " IS NOT NULL) AND ((o.class IS NULL)"
+		" OPERATOR(pg_catalog.<>) (b." HISTORY_CLASS " IS NULL) OR o.unit IS NOT NULL AND NOT o.held)"
+		" GROUP BY o.label) AS x",
+		histories->outcome, history_before(histories));
+	histories->fewest = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
+}
+
 void
 histories_keep(Run *run)
 {
@@ -158,6 +174,8 @@ histories_keep(Run *run)
 	run_utility(psprintf(
 		"COMMENT ON TABLE %s IS 'rows of a kanon release with their key and history; never to be published'",
 		histories->after));
+	if (histories->before_name != NULL)
+		count_fewest(histories);
 	/* what the method has left out is not shown */
 	history_sql("DELETE FROM %s AS s USING %s AS o WHERE o.nr" EQ "s." HISTORY_ROW " AND o.class IS NULL",
 				histories->source, histories->outcome);

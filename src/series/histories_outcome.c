@@ -294,6 +294,33 @@ hold_back(Run *run, const char *so)
 	return rows;
 }
 
+/* Has the query k persons? */
+static bool
+are_enough(const Run *run, const char *persons)
+{
+	bool isnull;
+
+	history_sql("SELECT pg_catalog.count(*) FROM (SELECT DISTINCT p.person FROM (%s) AS p LIMIT " INT64_FORMAT
+				") AS p",
+				persons, run->request->k);
+	return DatumGetInt64(gate_value(0, 1, INT8OID, &isnull)) >= run->request->k;
+}
+
+void
+histories_hold_few(Run *run)
+{
+	const Histories *histories = run->request->series.histories;
+
+	if (!are_enough(run, psprintf("SELECT s." HISTORY_PERSON " AS person FROM %s AS s", histories->source)) &&
+		are_enough(run, psprintf("SELECT b." HISTORY_PERSON " AS person FROM %s AS b WHERE " HISTORY_LATEST
+								 " AND b." HISTORY_CLASS
+								 " IS NOT NULL AND (EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ
+								 "b." HISTORY_ROW ") OR EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_ROW EQ
+								 "b." HISTORY_ROW " AND e." COPY_UNIT " IS NOT NULL))",
+								 histories->before_name, histories->source, histories->ended)))
+		(void) histories_hold_all(run);
+}
+
 bool
 histories_hold_all(Run *run)
 {

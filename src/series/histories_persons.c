@@ -1,10 +1,12 @@
 /*
  * histories_persons.c: histories of persons with all of their rows, for protected publications of which readers
- * know whose rows are whose.
+ * know whose rows are whose; and persons who cannot be known again, since their keys are new.
  */
 #include "compat.h"
+#include "host/gate.h"
 #include "series/successive.h"
 
+#include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
@@ -136,4 +138,80 @@ histories_tell_persons(Run *run)
 {
 	if (run->request->series.histories->by_person && !run->request->series.histories->together)
 		histories_add_persons(run);
+}
+
+/* ---- keys that do not last ---- */
+
+/* Rows published last, `b`, that are shown. */
+#define SHOWN_BEFORE HISTORY_LATEST " AND b." HISTORY_CLASS " IS NOT NULL"
+
+static int64
+counted(void)
+{
+	bool isnull;
+
+	return DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
+}
+
+/* How many rows that are not there with their key are there with another: their columns but the key are the same. */
+static int64
+count_renumbered(const Run *run)
+{
+	const Histories *histories = run->request->series.histories;
+	int n, others = 0;
+	SourceColumn *columns = history_columns(run->source, &n);
+
+	for (int i = 0; i < n; i++)
+		if (strcmp(columns[i].name, run->request->series.key) != 0)
+			columns[others++] = columns[i];
+	history_sql(
+		"WITH b AS (SELECT %s AS look, pg_catalog.count(*) AS n FROM %s AS b WHERE " SHOWN_BEFORE
+		" AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW ") GROUP BY 1),"
+		" s AS (SELECT %s AS look, pg_catalog.count(*) AS n FROM %s AS s WHERE NOT s." COPY_KNOWN
+		" GROUP BY 1) SELECT coalesce(pg_catalog.sum(least(b.n, s.n)), 0)::pg_catalog.int8 FROM b JOIN s ON s.look" EQ
+		"b.look",
+		history_text(columns, others, "b"), histories->before_name, histories->source,
+		history_text(columns, others, "s"), histories->source);
+	return counted();
+}
+
+static void
+raise_keys(Run *run, const char *why)
+{
+	*run->request->series.histories->none = true;
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+		 errmsg("the values of the key \"%s\" are not those of the release before", run->request->series.key),
+		 errdetail("%s Nobody could be known again, and the difference of two releases would tell who left.",
+				   why),
+		 errhint(
+			 "A key must last: load the source with the keys that persons have had. Or begin new histories: "
+			 "kanon_alter_publication with protect_successive => false, a refresh, and true again.")));
+}
+
+void
+histories_check_keys(Run *run)
+{
+	const Histories *histories = run->request->series.histories;
+	const char *before = histories->before_name, *source = histories->source;
+	int64 shown, same, persons, there;
+
+	history_sql("SELECT pg_catalog.count(*) FROM %s AS b WHERE " SHOWN_BEFORE, before);
+	shown = counted();
+	history_sql("SELECT pg_catalog.count(*) FROM %s AS s WHERE s." COPY_KNOWN, source);
+	same = counted();
+	if (2 * same >= shown)
+		return;
+	history_sql("SELECT pg_catalog.count(DISTINCT b." HISTORY_PERSON ") FROM %s AS b WHERE " SHOWN_BEFORE,
+				before);
+	persons = counted();
+	history_sql("SELECT pg_catalog.count(DISTINCT b." HISTORY_PERSON ") FROM %s AS b WHERE " SHOWN_BEFORE
+				" AND EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_PERSON EQ "b." HISTORY_PERSON ")",
+				before, source);
+	there = counted();
+	if (10 * there < persons)
+		raise_keys(run, "Hardly any of these is in the source.");
+	if (20 * count_renumbered(run) >= 19 * (shown - same))
+		raise_keys(run, "Most rows are in the source under the key of another row.");
 }

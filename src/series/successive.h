@@ -131,6 +131,7 @@ typedef struct Histories
 	/* what comes of it */
 	int64 persons; /* held back, or waiting */
 	int64 oldest;  /* releases for which somebody has been, this one among them; 0: nobody is */
+	int64 fewest; /* persons of one history who joined, left, moved or changed alike tonight; 0: nobody did */
 
 	/* of all rounds */
 	Snapshot snapshot;
@@ -179,6 +180,9 @@ extern void histories_unstage(Run *run);
  * and the copy is to be solved again.
  */
 extern bool histories_settle(Run *run);
+
+/* With fewer than k persons in the source there is no release of it: all who can be are held back. */
+extern void histories_hold_few(Run *run);
 
 /* There is no release of the copy as it is: all who can be are held back.  False: nobody can. */
 extern bool histories_hold_all(Run *run);
@@ -235,6 +239,9 @@ extern void histories_add_persons(const Run *run);
 
 /* The same after the first release, in which each row is judged by itself. */
 extern void histories_tell_persons(Run *run);
+
+/* Raises, and the release is held, where the keys are others than before: by them rows are known again. */
+extern void histories_check_keys(Run *run);
 
 /* ---- all of these ---- */
 
