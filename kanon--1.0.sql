@@ -438,7 +438,7 @@ CREATE FUNCTION kanon_internal.kanon_known_rows_in(cstring) RETURNS @extschema@.
 LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE
 AS 'textin';
 
-COMMENT ON FUNCTION kanon_internal.kanon_known_rows_in(cstring) IS 'behind known_rows: a number or all, as text';
+COMMENT ON FUNCTION kanon_internal.kanon_known_rows_in(cstring) IS 'behind known_rows: numbers or all, as text';
 
 CREATE FUNCTION kanon_internal.kanon_known_rows_out(@extschema@.kanon_known_rows) RETURNS cstring
 LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE
@@ -452,7 +452,7 @@ CREATE TYPE @extschema@.kanon_known_rows (
     LIKE = text);
 
 COMMENT ON TYPE @extschema@.kanon_known_rows
-IS 'rows of a person in one table that an attacker may know: a number, or ''all''';
+IS 'rows of a person that an attacker may know: a number of each table, ''2 in all'', an object with a number for each table, or ''all''';
 
 CREATE CAST (int AS @extschema@.kanon_known_rows) WITH INOUT AS IMPLICIT;
 CREATE CAST (text AS @extschema@.kanon_known_rows) WITH INOUT AS IMPLICIT;
@@ -1921,8 +1921,9 @@ statements AS (
                          WHEN 'k_one' THEN format('Every record of the table matches at least %s rows of the source. A row may match a single record.', r.matches)
                          ELSE format('Every row of the source matches at least %1$s records of the table, and every record at least %1$s rows', r.matches)
                               || CASE WHEN r.method IN ('k_k', 'concealment') THEN ', which need not be equally likely.' ELSE ', each of them equally likely to be the true one.' || coalesce(' A row with a larger number in ' || quote_ident(r.options ->> 'k_column') || ' has that many.', '') END END
-                    WHEN r.linked IS NOT NULL THEN format('Somebody may know the quasi-identifiers of a person, and those of %s in each other table. At least %s persons of the release fit that, or nobody.',
-                         CASE r.linked ->> 'known_rows' WHEN 'all' THEN 'all rows of the person' WHEN '1' THEN '1 row of the person' ELSE 'at most ' || (r.linked ->> 'known_rows') || ' rows of the person' END, r.linked ->> 'k')
+                    WHEN r.linked IS NOT NULL THEN format('Somebody may know the quasi-identifiers of a person, and those of %s. At least %s persons of the release fit that, or nobody.',
+                         CASE WHEN r.linked ->> 'known_rows' = 'all' THEN 'all rows of the person in each other table' WHEN r.linked ->> 'known_rows' = '1' THEN '1 row of the person in each other table'
+                              WHEN r.linked ->> 'known_rows' ~ '^[0-9]$' THEN 'at most ' || (r.linked ->> 'known_rows') || ' rows of the person in each other table' ELSE r.linked ->> 'known' END, r.linked ->> 'k')
                          || ' kanon counted that over all tables before anybody could see them; kanon_check_linked counts it again.'
                     WHEN r.few_known THEN format('Every combination of values in %s of these columns that the table shows occurs in %s. %s%s Nothing is promised against somebody who knows more columns.', r.known, CASE WHEN r.subject IS NULL THEN format('at least %s rows', r.k) ELSE format('rows of at least %s persons, whom column %s tells apart', r.k, r.subject) END, CASE r.options ->> 'missing' WHEN 'any' THEN 'A blank cell counts as any value.' WHEN 'value' THEN CASE r.few_missing WHEN 'marked' THEN 'An empty cell that kanon_pattern does not mark as blank is a value like others.' ELSE 'An empty cell is a value like others.' END ELSE 'Blank cells are no values.' END, CASE WHEN r.known ~ '=' THEN ' A number behind a set is its own least number of rows.' ELSE '' END)
                     WHEN r.population IS NOT NULL THEN format('Every combination of these columns in the table fits at least %s %s of the population %s%s.', r.k, CASE WHEN r.population_subject IS NULL THEN 'rows' ELSE 'different persons' END, r.population, coalesce(', counted by ' || quote_ident(r.population_subject), ''))

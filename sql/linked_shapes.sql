@@ -48,6 +48,41 @@ SELECT town_loans(', "weight": "much"', '');
 SELECT town_loans('', ', "linked": false, "weight": 2');
 \set VERBOSITY default
 
+-- what somebody may know: of each table, in all of them together, nothing of some
+CREATE FUNCTION town_known(known text, OUT loans text, OUT payments text, OUT promise text, OUT safe boolean) LANGUAGE plpgsql AS $$
+DECLARE
+    tables jsonb := '{"town.people": {"quasi_identifiers": ["block"]}, "town.loans": {"quasi_identifiers": ["months", "kind"]}, "town.payments": {"quasi_identifiers": ["month"]}}';
+BEGIN
+    CREATE TEMPORARY TABLE lost ON COMMIT DROP AS SELECT table_name AS of, run, release_run, published || ' ' || round(gcp::numeric, 2) AS lost FROM kanon_linked('town.people', tables, 'town_public', 6, known, replace => true);
+    SELECT lost FROM lost WHERE of = 'town.loans' INTO loans;
+    SELECT lost FROM lost WHERE of = 'town.payments' INTO payments;
+    SELECT s ->> 'says' FROM lost, jsonb_array_elements(kanon_report_data(run) -> 'statements') s WHERE of = 'town.loans' AND s ->> 'about' = 'promise' INTO promise;
+    SELECT c.safe FROM kanon_check_linked('town_public.people', replace(tables::text, 'town.', 'town_public.')::jsonb, 6, known) AS c INTO safe;
+    DROP TABLE lost;
+END $$;
+SELECT k.known, t.loans, t.payments, t.safe FROM unnest('{1,"1 in all","2 in all",2,all}'::text[]) AS k(known), town_known(k.known) AS t;
+SELECT k.known, t.loans, t.payments, t.safe FROM unnest(ARRAY['{"loans": 0}', '{"loans": 1, "payments": 0}', '{"loans": 0, "payments": 0}', '{"payments": 2, "in all": 2}', '{}']) AS k(known), town_known(k.known) AS t;
+SELECT substr(promise, 1, 260) AS promise FROM unnest(ARRAY['1 in all', '{"loans": 0, "in all": 2}']) AS k(known), town_known(k.known);
+SELECT table_name FROM kanon_linked('town.people', '{"town.people": {"quasi_identifiers": ["block"]}, "town.loans": {"quasi_identifiers": ["months"], "target": "credits"}}', 'town_public', 6, '{"town.loans": 2, "credits": 2}', replace => true, dry_run => true);
+SELECT k, known_rows, table_name, round(loss::numeric, 2) AS loss FROM kanon_linked_frontier('town.people', '{"town.people": {"quasi_identifiers": ["block"]}, "town.loans": {"quasi_identifiers": ["months"]}}', '{6}', ARRAY['1', '{"loans": 0}']);
+\set VERBOSITY terse
+SELECT town_known('0');
+SELECT town_known('1 in');
+SELECT town_known('11');
+SELECT town_known('{"loans": 5}');
+SELECT town_known('{"loans": 1.5}');
+SELECT town_known('{"in all": 0}');
+SELECT town_known('{"people": 1}');
+SELECT town_known('{"loans"');
+\set VERBOSITY default
+
+-- a person with a thousand rows: others that show the same stand for them
+INSERT INTO town.loans SELECT 1000 + i, 7, i % 50, 'k' || i % 3 FROM generate_series(1, 1000) AS i;
+INSERT INTO town.payments SELECT 100000 + i, 7, i % 12 FROM generate_series(1, 2000) AS i;
+SET statement_timeout = '20s';
+SELECT * FROM town_loans('', '');
+RESET statement_timeout;
+
 SET client_min_messages = error;
-DROP FUNCTION town_sizes, town_loans;
+DROP FUNCTION town_sizes, town_loans, town_known;
 DROP SCHEMA town, town_public CASCADE;

@@ -63,6 +63,7 @@ typedef struct LinkedTally
 /* Some of what the caller says of a table. */
 typedef struct LinkedTerms
 {
+	int known;        /* rows of a person that somebody may know; unless all are */
 	double weight;    /* of what it loses, beside the other tables */
 	char *constraint; /* that leads to persons, as the caller names it; or NULL */
 } LinkedTerms;
@@ -119,7 +120,9 @@ typedef struct Linked
 {
 	Oid caller;
 	int64 k;
-	int m; /* rows of each table that are known; 0: all */
+	int m;           /* rows of a table that are known at most; 0: all */
+	int in_all;      /* and of all tables together; 0: it is not bounded */
+	Jsonb *known_of; /* where that is said of each table; or NULL */
 	uint64 seed;
 	bool replace; /* tables of the release before */
 	char *schema; /* of the targets */
@@ -238,7 +241,7 @@ extern void linked_keep_histories(Linked *linked);
  */
 extern void linked_choose_size(Linked *linked);
 extern void linked_read(Linked *linked);
-extern int64 linked_try(Linked *linked, int64 k, int m);
+extern int64 linked_try(Linked *linked, int64 k, const char *known);
 
 /* linked_record.c: the release as a whole is a run in the record, too. */
 extern void linked_record(Linked *linked);
@@ -247,9 +250,17 @@ extern const char *linked_role(const LinkedTable *table);
 /* The promise in words. */
 extern char *linked_promise(const Linked *linked);
 
-/* An attacker's knowledge: "1", … or "all". */
-#define KNOWN_HINT "An attacker may know so many rows of a person in each table."
-extern int linked_known_rows(const char *text);
+/*
+ * linked_known.c: an attacker's knowledge: "1", …, "2 in all", "all", or of each table; of tables that are found later by the
+ * second.  As it is recorded, and in words.
+ */
+#define KNOWN_HINT                                                                                                      \
+	"An attacker may know so many rows of a person in each table: '1'; '2 in all' tables together; or '{\"stays\": 1, " \
+	"\"labs\": 0}'."
+extern void linked_know(Linked *linked, const char *text);
+extern void linked_know_tables(Linked *linked);
+extern char *linked_known_text(const Linked *linked);
+extern char *linked_known_words(const Linked *linked);
 
 /* How many columns its rules look at: they come first beside the quasi-identifiers.  0: a check knows no rules. */
 extern int linked_rule_columns(const LinkedTable *table);

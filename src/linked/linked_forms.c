@@ -100,12 +100,13 @@ write_rows(Recount *recount, int above)
 {
 	Size from = recount->nwords;
 
-	for (int i = above + 1; i < recount->nrows; i++)
+	for (int at = 0; at < recount->ninside; at++)
 	{
+		int i = recount->list[at];
 		const RecountRow *row = &recount->own[i];
 		Size last = recount->nwords;
 
-		if (row->above != above || !recount->inside[i])
+		if (row->above != above)
 			continue;
 		put_word(recount, (uint32) row->table | (i == recount->marked ? MARKED : 0));
 		put_word(recount, recount->chosen[i] ? recount->tables[row->table].tuple[row->number] : UNKNOWN);
@@ -199,8 +200,9 @@ put_form(Recount *recount)
 static void
 put_known(Recount *recount)
 {
-	for (int i = 0; i < recount->nrows; i++)
+	for (int place = 0; place < recount->ninside; place++)
 	{
+		int i = recount->list[place];
 		const RecountRow *row = &recount->own[i];
 		Size at = recount->nwords;
 		RecountForm *form;
@@ -216,56 +218,123 @@ put_known(Recount *recount)
 	recount->marked = -1;
 }
 
-/* Is anything inside that hangs on it? */
-static void
-mark_inside(Recount *recount)
-{
-	for (int i = recount->nrows - 1; i >= 0; i--)
-	{
-		recount->inside[i] = recount->inside[i] || recount->chosen[i];
-		if (recount->inside[i] && recount->own[i].above >= 0)
-			recount->inside[recount->own[i].above] = true;
-	}
-}
-
 static void
 put_chosen(Recount *recount)
 {
-	memset(recount->inside, 0, sizeof(bool) * recount->nrows);
-	mark_inside(recount);
 	put_form(recount);
 	put_known(recount);
 }
 
-/* Rows that look alike, on which nothing hangs: sets of them are those of the first ones. */
+/* ---- rows that are chosen ---- */
+
+static void
+take_row(Recount *recount, int i)
+{
+	recount->known[recount->own[i].table]++;
+	recount->nchosen++;
+	recount->chosen[i] = true;
+	for (; i >= 0; i = recount->own[i].above)
+		if (recount->inside[i]++ == 0)
+			recount->list[recount->ninside++] = i;
+}
+
+/* (the last one that was taken) */
+static void
+put_back(Recount *recount, int i)
+{
+	recount->known[recount->own[i].table]--;
+	recount->nchosen--;
+	recount->chosen[i] = false;
+	for (; i >= 0; i = recount->own[i].above)
+		recount->ninside -= --recount->inside[i] == 0;
+}
+
+/* Rows that look alike, with all that hangs on them: sets of them are those of the first ones. */
 static bool
 is_like_before(const Recount *recount, int i)
 {
 	const RecountRow *row = &recount->own[i], *before = row - 1;
+	const RecountTable *table = &recount->tables[row->table];
 
+	/* (values below may differ) */
 	return row->table == before->table && row->above == before->above &&
-		   recount->tables[row->table].tuple[row->number] ==
-			   recount->tables[row->table].tuple[before->number] &&
-		   !recount->tables[row->table].like->is_parent && recount->tables[row->table].nvalues == 0;
+		   recount->shape[i] == recount->shape[i - 1] && table->nvalues == 0 &&
+		   !(table->like->is_parent && recount->ruled_rows);
+}
+
+/*
+ * Was there one like it, to come next?  Rows that show the same, and hang together with no row that is chosen, make one
+ * combination with those.
+ */
+static bool
+is_seen(Recount *recount, int i, uint64 pass)
+{
+	const RecountRow *row = &recount->own[i];
+	const RecountTable *table = &recount->tables[row->table];
+	uint64 **seen = &recount->seen[recount->nchosen][row->table];
+	uint32 tuple = table->tuple[row->number];
+	bool was;
+
+	if (table->nvalues > 0)
+		return false;
+	for (int above = i; above >= 0; above = recount->own[above].above)
+		if (recount->inside[above] > 0)
+			return false;
+	if (*seen == NULL)
+	{
+		*seen = border_palloc(recount->border, sizeof(uint64) * table->groups);
+		memset(*seen, 0, sizeof(uint64) * table->groups);
+	}
+	was = (*seen)[tuple] == pass;
+	(*seen)[tuple] = pass;
+	return was;
 }
 
 /* Every set of the person's rows from `from` on, with those that are chosen. */
 static void
 choose(Recount *recount, int from)
 {
+	uint64 pass = ++recount->pass;
+
 	CHECK_FOR_INTERRUPTS();
+	if (recount->linked->in_all > 0 && recount->nchosen == recount->linked->in_all)
+		return;
 	for (int i = from; i < recount->nrows; i++)
 	{
 		int table = recount->own[i].table;
+		bool seen;
 
-		if (recount->known[table] == recount->linked->m || (i > from && is_like_before(recount, i)))
+		if (recount->known[table] == recount->tables[table].like->terms.known)
+		{
+			i = recount->end[table] - 1;
 			continue;
-		recount->known[table]++;
-		recount->chosen[i] = true;
-		put_chosen(recount);
+		}
+		if (i > from && is_like_before(recount, i))
+			continue;
+		seen = is_seen(recount, i, pass);
+		take_row(recount, i);
+		if (!seen)
+			put_chosen(recount);
 		choose(recount, i + 1);
-		recount->chosen[i] = false;
-		recount->known[table]--;
+		put_back(recount, i);
+	}
+}
+
+/* The person's rows are in the order of tables, parents first. */
+static void
+look_at_rows(Recount *recount)
+{
+	memset(recount->shape, 0, sizeof(uint64) * recount->nrows);
+	for (int i = 0; i < recount->nrows; i++)
+		recount->end[recount->own[i].table] = i + 1;
+	for (int i = recount->nrows - 1; i >= 0; i--)
+	{
+		const RecountRow *row = &recount->own[i];
+
+		recount->shape[i] =
+			hash_bytes_uint32_extended(recount->tables[row->table].tuple[row->number], recount->shape[i]);
+		if (row->above >= 0)
+			recount->shape[row->above] += hash_bytes_uint32_extended((uint32) row->table, recount->shape[i]);
 	}
 }
 
@@ -336,14 +405,17 @@ put_person(Recount *recount, uint32 person)
 	recount->at = person;
 	recount->own = recount->rows + recount->start[person];
 	recount->nrows = (int) (recount->start[person + 1] - recount->start[person]);
+	look_at_rows(recount);
 	if (recount->linked->m > 0)
 	{
 		choose(recount, 0);
 		return;
 	}
-	memset(recount->chosen, true, sizeof(bool) * recount->nrows);
+	for (int i = 0; i < recount->nrows; i++)
+		take_row(recount, i);
 	put_chosen(recount);
-	memset(recount->chosen, false, sizeof(bool) * recount->nrows);
+	for (int i = recount->nrows - 1; i >= 0; i--)
+		put_back(recount, i);
 }
 
 /* How many rows of each table the person has, as a form. */

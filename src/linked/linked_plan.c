@@ -151,6 +151,9 @@ linked_find_alone(Linked *linked, const char *persons, char *const *shown)
 	memcpy(counted.tables, linked->tables, sizeof(LinkedTable) * KANON_MAX_LINKED);
 	counted.tables[0].relid = history_oid(persons);
 	counted.tables[0].key = "kanon_person";
+	/* (what is kept of persons is not there) */
+	counted.tables[0].run = NULL;
+	memset(&counted.tables[0].request, 0, sizeof(Request));
 	for (int t = 0; t < linked->n && linked->tables[t].role <= LINKED_ROWS; t++)
 	{
 		counted.tables[t].qis = name_list(&names[t > 0], 1);

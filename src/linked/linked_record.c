@@ -163,7 +163,7 @@ linked_record(Linked *linked)
 	ClasslessRun classless = {.k = linked->k, .ncp = NAN, .suppressed = sums.suppressed, .column = "tables"};
 	RecordedOption asked[] = {
 		{"k", INT8OID, Int64GetDatum(linked->k)},
-		{"known_rows", TEXTOID, CStringGetTextDatum(linked->m == 0 ? "all" : psprintf("%d", linked->m))},
+		{"known_rows", TEXTOID, CStringGetTextDatum(linked_known_text(linked))},
 		{"subject", TEXTOID, CStringGetTextDatum(relation_name(linked->tables[0].relid))}};
 
 	source.nkept = 0;

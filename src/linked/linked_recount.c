@@ -162,6 +162,7 @@ read_table(Recount *recount, RecountTable *table)
 						 column_list(table->source->qis, table->source->nqis)),
 				false, receive_group, recount);
 	grouping_end(nest);
+	table->groups = recount->groups;
 }
 
 /* ---- rows by person ---- */
@@ -271,13 +272,17 @@ linked_recount(const Linked *linked, Border *border)
 	for (int t = 1; t < recount->n; t++)
 	{
 		open_rules(recount, t);
+		recount->ruled_rows = recount->ruled_rows || recount->tables[t].nvalues > 0;
 		recount->found.rows += recount->tables[t].n;
 	}
 	for (uint32 p = 0; p < subject->n; p++)
 		most = Max(most, recount->start[p + 1] - recount->start[p]);
 	recount->chosen = border_palloc(border, sizeof(bool) * most);
-	recount->inside = border_palloc(border, sizeof(bool) * most);
+	recount->inside = border_palloc(border, sizeof(uint32) * most);
+	recount->list = border_palloc(border, sizeof(int) * most);
+	recount->shape = border_palloc(border, sizeof(uint64) * most);
 	memset(recount->chosen, false, sizeof(bool) * most);
+	memset(recount->inside, 0, sizeof(uint32) * most);
 	recount->found.persons = subject->n;
 	for (uint32 first = 0, next; first < subject->n; first = next)
 	{

@@ -16,6 +16,7 @@ typedef struct Table
 	Dictionary *keys; /* of its rows, where others hang on them; code: the row */
 	Size room;
 	uint32 n;
+	uint32 groups; /* different tuples */
 	uint32 *above; /* [n] row of the parent, of the subject: the person */
 	uint32 *tuple; /* [n] what it shows; of the subject: the class */
 	int nvalues;   /* columns that rules look at; 0: there are no rules */
@@ -88,9 +89,18 @@ typedef struct Recount
 	uint32 at;
 	int nrows;
 	const RecountRow *own;
-	bool *chosen; /* [rows of the person with most] */
-	bool *inside; /* chosen, or something that hangs on it is */
+	bool *chosen;    /* [rows of the person with most] */
+	uint32 *inside;  /* [the same] rows chosen that are it, or hang on it; */
+	int ninside;     /* so many have one, … */
+	int *list;       /* [the same] … these */
+	uint64 *shape;   /* [the same] of it and all that hangs on it */
+	bool ruled_rows; /* some table has rules about its values */
+	int nchosen;
 	int known[KANON_MAX_LINKED];
+	int end[KANON_MAX_LINKED]; /* of the rows of each table */
+	uint64 pass;               /* of rows that may come next */
+	uint64 *seen[KANON_MAX_LINKED * KANON_MAX_KNOWN_ROWS]
+				[KANON_MAX_LINKED]; /* by nchosen and table, of each tuple: the pass in which one came */
 } Recount;
 
 /* linked_values.c: what the subject's table keeps, and the rules about it. */

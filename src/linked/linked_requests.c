@@ -235,13 +235,9 @@ const Model linked_model = {.name = "linked",
 char *
 linked_promise(const Linked *linked)
 {
-	const char *known = linked->m == 0   ? "all rows of a person"
-						: linked->m == 1 ? "a row of a person in each table"
-										 : psprintf("%d rows of a person in each table", linked->m);
-
 	return psprintf("for an attacker who knows the quasi-identifiers of a person, and of %s, " INT64_FORMAT
 					" persons fit",
-					known, linked->k);
+					linked_known_words(linked), linked->k);
 }
 
 /* Publications ask for those, and no call does; of histories, and of lookups, nobody does. */
@@ -490,8 +486,11 @@ release_recorded(const Linked *linked, const LinkedTable *table)
 	ListCell *cell;
 
 	initStringInfo(&json);
-	appendStringInfo(&json, "{\"k\": " INT64_FORMAT ", \"known_rows\": \"%s\", \"subject\": ", linked->k,
-					 linked->m == 0 ? "all" : psprintf("%d", linked->m));
+	appendStringInfo(&json, "{\"k\": " INT64_FORMAT ", \"known_rows\": ", linked->k);
+	escape_json(&json, linked_known_text(linked));
+	appendStringInfoString(&json, ", \"known\": ");
+	escape_json(&json, linked_known_words(linked));
+	appendStringInfoString(&json, ", \"subject\": ");
 	escape_json(&json, relation_name(linked->tables[0].relid));
 	appendStringInfo(&json, ", \"promised\": %s, \"keys\": [",
 					 table->role == LINKED_SUBJECT || table->role == LINKED_ROWS ? "true" : "false");

@@ -294,6 +294,7 @@ linked_solve(Linked *linked)
 	KanonLinked problem = {.env = &border->env,
 						   .k = linked->k,
 						   .m = linked->m,
+						   .in_all = linked->in_all,
 						   .tables = tables,
 						   .nclasses = linked->nclasses,
 						   .class_ = linked->class_,
@@ -314,6 +315,7 @@ linked_solve(Linked *linked)
 		to->problem = &table->run->problem;
 		to->ruled = table->ruled.privacy != NULL ? &table->ruled : NULL;
 		to->weight = linked_stake(linked, table);
+		to->known = table->terms.known;
 		to->parent = table->parent - 1;
 		to->nrows = table->nrows;
 		to->type = table->type;

@@ -403,6 +403,7 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 			choose_path(&schema, i);
 	sort_tables(&schema);
 	note_keys(&schema);
+	linked_know_tables(linked);
 	for (int i = 0; i < linked->n; i++)
 	{
 		LinkedTable *table = &linked->tables[i];

@@ -21,18 +21,6 @@ PG_FUNCTION_INFO_V1(kanon_linked_frontier);
 
 #define PERSONS_HINT "So many persons fit whatever somebody knows; 5 is a usual choice."
 
-int
-linked_known_rows(const char *text)
-{
-	if (strcmp(text, "all") == 0)
-		return 0;
-	if (strlen(text) != 1 || text[0] < '1' || text[0] > '0' + KANON_MAX_KNOWN_ROWS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("known_rows must be 1 to %d, or 'all'", KANON_MAX_KNOWN_ROWS), errhint(KNOWN_HINT)));
-	return text[0] - '0';
-}
-
 /* ---- the release ---- */
 
 /* Arguments of every call, and a secret that is forgotten with the release. */
@@ -83,7 +71,7 @@ typedef struct Call
 	Lines *lines;
 	int64 *ks;
 	int nks;
-	int *ms;
+	char **ms;
 	int nms;
 } Call;
 
@@ -113,7 +101,7 @@ kanon_linked(PG_FUNCTION_ARGS)
 								  "Name the schema of the new tables, or say dry_run => true.");
 	Linked *linked = call.linked = linked_of_call(fcinfo, k_arg(fcinfo, 3, 2, PERSONS_HINT), schema);
 
-	linked->m = linked_known_rows(text_arg(fcinfo, 4, "known_rows", KNOWN_HINT));
+	linked_know(linked, text_arg(fcinfo, 4, "known_rows", KNOWN_HINT));
 	linked->seed = PG_ARGISNULL(5) ? 1 : (uint64) PG_GETARG_INT64(5);
 	linked->replace = bool_arg(fcinfo, 6, "replace");
 	call.subject = PG_GETARG_OID(0);
@@ -130,7 +118,7 @@ kanon_linked(PG_FUNCTION_ARGS)
 /* ---- what several ks, and numbers of known rows, lose ---- */
 
 static void
-put_tried(const Call *call, int64 k, int m, int64 size)
+put_tried(const Call *call, int64 k, const char *known, int64 size)
 {
 	const Linked *linked = call->linked;
 
@@ -141,7 +129,7 @@ put_tried(const Call *call, int64 k, int m, int64 size)
 		if (table->role == LINKED_LOOKUP)
 			continue;
 		line_int8(call->lines, k, true);
-		line_text(call->lines, m == 0 ? "all" : psprintf("%d", m));
+		line_text(call->lines, known);
 		line_text(call->lines, table->name);
 		line_int8(call->lines, size, size > 0);
 		line_int8(call->lines, table->tally.published, size > 0);
@@ -177,9 +165,9 @@ take_known_rows(Call *call, ArrayType *array)
 	bool *nulls;
 
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &call->nms);
-	call->ms = palloc(sizeof(int) * Max(call->nms, 1));
+	call->ms = palloc(sizeof(char *) * Max(call->nms, 1));
 	for (int i = 0; i < call->nms; i++)
-		call->ms[i] = linked_known_rows(nulls[i] ? "" : TextDatumGetCString(values[i]));
+		call->ms[i] = nulls[i] ? "" : TextDatumGetCString(values[i]);
 	if (call->nms == 0 || ARR_NDIM(array) != 1)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("known_rows names nothing"),
 						errhint(KNOWN_HINT)));
@@ -218,9 +206,10 @@ kanon_linked_frontier(PG_FUNCTION_ARGS)
 	take_known_rows(&call, PG_GETARG_ARRAYTYPE_P(3));
 	call.linked = linked_of_call(fcinfo, call.ks[0], "pg_temp");
 	/* (what one of them does not take is said before anything is read) */
-	call.linked->m = call.ms[0];
-	for (int i = 1; i < call.nms && call.linked->m > 0; i++)
-		call.linked->m = call.ms[i];
+	for (int i = 0; i < call.nms; i++)
+		linked_know(call.linked, call.ms[i]);
+	for (int i = 0; i < call.nms && call.linked->m > 0; i++)
+		linked_know(call.linked, call.ms[i]);
 	call.linked->seed = PG_ARGISNULL(4) ? 1 : (uint64) PG_GETARG_INT64(4);
 	call.subject = PG_GETARG_OID(0);
 	call.tables = jsonb_arg(fcinfo, 1);
@@ -274,7 +263,7 @@ kanon_check_linked(PG_FUNCTION_ARGS)
 	refuse_null(fcinfo, 0, "subject", "Name the published table that has one row for each person.");
 	refuse_null(fcinfo, 1, "tables", "It is an object with the quasi-identifiers of each table.");
 	linked->k = k_arg(fcinfo, 2, 1, PERSONS_HINT);
-	linked->m = linked_known_rows(text_arg(fcinfo, 3, "known_rows", KNOWN_HINT));
+	linked_know(linked, text_arg(fcinfo, 3, "known_rows", KNOWN_HINT));
 	tables = jsonb_arg(fcinfo, 1);
 	lines = lines_begin(fcinfo);
 	linked->checks = true;

@@ -154,14 +154,14 @@ linked_choose_size(Linked *linked)
 /* ---- several ks and numbers of known rows ---- */
 
 int64
-linked_try(Linked *linked, int64 k, int m)
+linked_try(Linked *linked, int64 k, const char *known)
 {
 	const LinkedTable *subject = &linked->tables[0];
 	Trial trial = {linked, Max(k, subject->class_size)};
 	int nest = in_silence();
 
 	linked->k = k;
-	linked->m = m;
+	linked_know(linked, known);
 	if (subject->tries_sizes && has_rows(linked))
 		trial.size = best_size(linked, false);
 	if (trial.size > 0 && !succeeds(&trial, false))

@@ -326,7 +326,7 @@ begin_release(const KanonPublication *publication)
 
 	linked->caller = publication->caller;
 	linked->k = publication->k;
-	linked->m = linked_known_rows(option_text(publication, "known_rows"));
+	linked_know(linked, option_text(publication, "known_rows"));
 	if (publication->mask_key == NULL || VARSIZE_ANY_EXHDR(publication->mask_key) != MASK_KEY_LENGTH)
 		linked_definition_raise(publication);
 	linked->secret = publication->mask_key;
@@ -559,7 +559,7 @@ linked_alter(KanonPublication *publication, Jsonb *before)
 	Jsonb *named;
 
 	check_words(publication);
-	(void) linked_known_rows(known_rows);
+	linked_know(linked, known_rows);
 	group_check_pseudonym(option_text(publication, "pseudonym"));
 	if (tables == NULL || tables->type != jbvBinary)
 		linked_definition_raise(publication);
@@ -617,7 +617,7 @@ kanon_create_linked_publication(PG_FUNCTION_ARGS)
 	publication->keep_releases = keep_releases_arg(fcinfo, ARG_KEEP_RELEASES);
 	publication->stable = bool_arg(fcinfo, ARG_STABLE, "stable");
 	publication->protect_successive = bool_arg(fcinfo, ARG_PROTECT, "protect_successive");
-	linked->m = linked_known_rows(known_rows);
+	linked_know(linked, known_rows);
 	linked->k = publication->k;
 	group_check_pseudonym(pseudonym);
 	SPI_connect();

@@ -5,7 +5,7 @@
 # kanon_linked. A kept tag says which row of the source each published row is, so that what it shows can be compared.
 # Asserted of each release:
 # - every row belongs to the person whose it is, and shows what is true of it;
-# - whoever knows a person's values in the subject's table and any set of at most m rows of each table (with which
+# - whoever knows a person's values in the subject's table and any set of at most m rows of each table, or of all (with which
 #   rows hang together) finds nobody, or at least k persons who fit; of 'all' k persons agree in everything;
 # - rules about a kept value hold: of all rows that may be one of the known rows, persons of the class counted; and of all
 #   persons of the class who have the known rows, or agree in all, for a value of the subject's table;
@@ -37,7 +37,7 @@ my ($cases, $seed, $seconds, $nights, $protected, %ever) = (100, 1, undef, 0, 0)
 GetOptions('cases=i' => \$cases, 'seed=i' => \$seed, 'seconds=i' => \$seconds, 'nights=i' => \$nights)
   or die "usage: $0 [--cases N] [--seed S] [--nights N] [--seconds T]\n";
 my $json = JSON::PP->new->canonical;
-my ($db, @failures, %done, $attackers, $left_out, $class_size);
+my ($db, @failures, %done, $attackers, $left_out, $class_size, @most, $in_all);
 $attackers = $left_out = 0;
 
 # ---- random data ----
@@ -203,14 +203,31 @@ sub fits
 	return 0;
 }
 
-# Every set of rows with at most m of each table.
+# What somebody may know: rows of each table, and of all together.
+sub draw_known
+{
+	my (@tables) = @_;
+	my $known = pick('1', '1', '2', 'all', '1 in all', '2 in all', 'each');
+	$in_all = $known =~ /^(\d) in all$/ ? $1 : 99;
+	@most = map { $known =~ /^(\d)/ ? $1 : 1 } @tables;
+	if ($known eq 'each')
+	{
+		my %each;
+		for my $t (1 .. $#tables) { $each{ $tables[$t]{name} } = $most[$t] = below(3) if chance(0.7); }
+		$each{'in all'} = $in_all = 1 + below(3) if chance(0.5);
+		return $json->encode(\%each);
+	}
+	return $known;
+}
+
+# Every set of rows with at most so many of each table.
 sub sets
 {
 	my ($m, $from, $chosen, @rows) = @_;
 	my @sets = ([@$chosen]);
 	for my $i ($from .. $#rows)
 	{
-		next if grep({ $_->[0] == $rows[$i][0] } @$chosen) >= $m;
+		next if @$chosen >= $in_all || grep({ $_->[0] == $rows[$i][0] } @$chosen) >= $most[ $rows[$i][0] ];
 		push @sets, sets($m, $i + 1, [ @$chosen, [ @{ $rows[$i] }, $i ] ], @rows);
 	}
 	return @sets;
@@ -438,7 +455,8 @@ sub check
 sub one_case
 {
 	my @tables = schema();
-	my ($k, $known) = (2 + below(2), pick('1', '1', '2', 'all'));
+	my $k = 2 + below(2);
+	my $known = draw_known(@tables);
 	my ($state, $rows, $problem);
 	fill(@tables);
 	create(@tables);
@@ -452,7 +470,7 @@ sub one_case
 	{
 		$table->{written} = $db->rows("SELECT * FROM pub.$table->{name}");
 	}
-	$done{"known $known"}++;
+	$done{ $known =~ /\{/ ? "known of each" : "known $known" }++;
 	$problem = truth(@tables) // ($known eq 'all' ? agree($k, @tables) : attack($k, $known, @tables) // values_told($known, @tables)) // persons_told($known, @tables);
 	return $problem if defined $problem;
 	my $found = check('pub', $k, $known, @tables);
@@ -601,7 +619,8 @@ sub remember
 sub one_series
 {
 	my @tables = schema();
-	my ($k, $known, $next) = (2 + below(2), pick('1', '1', '2', 'all'), 1000);
+	my ($k, $next) = (2 + below(2), 1000);
+	my $known = draw_known(@tables);
 	my ($before, $problem, %seen);
 	my $keys = pick('release', 'publication');
 	$protected = chance(0.5);

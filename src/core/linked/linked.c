@@ -27,6 +27,16 @@ typedef struct Work
 	uint32_t **local;  /* [ntables][nrows] a row's place in the class at hand */
 } Work;
 
+int
+kanon_linked_most(const KanonLinked *linked)
+{
+	int most = 0;
+
+	for (int t = 0; t < linked->ntables; t++)
+		most += linked->tables[t].known;
+	return linked->in_all > 0 && linked->in_all < most ? linked->in_all : most;
+}
+
 /* ---- tables ---- */
 
 static double

@@ -32,6 +32,7 @@ typedef struct KanonLinkedTable
 	const KanonProblem
 		*problem; /* columns with their weights, row types; types that agree in all columns are neighbours */
 	const KanonProblem *ruled; /* the same with rules, by types whose persons are told apart; or NULL */
+	int known;                 /* rows that somebody may know; unless all are */
 	double weight;             /* of what all its columns cost; 0: 1 */
 	int parent;                /* the table on whose rows its rows hang, a lesser number; -1: on persons */
 	uint32_t nrows;
@@ -50,7 +51,8 @@ typedef struct KanonLinked
 {
 	KanonEnv *env;
 	int64_t k;
-	int m; /* 0: all */
+	int m;      /* rows of a table that somebody may know, at most; 0: all rows of all tables are known */
+	int in_all; /* of all tables together at most; 0: no more than of each */
 	int ntables;
 	KanonLinkedTable *tables;
 	uint32_t npersons;
@@ -70,6 +72,9 @@ extern KanonStatus kanon_solve_linked(KanonLinked *linked, KanonReport *report);
 /* ---- linked_class: the rows of one class of persons at hand ---- */
 
 #define KANON_NO_ROW UINT32_MAX
+
+/* Rows of all tables that somebody may know, at most. */
+extern int kanon_linked_most(const KanonLinked *linked);
 
 /* A row of any table. */
 typedef struct LinkedRow

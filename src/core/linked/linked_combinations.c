@@ -176,7 +176,7 @@ KanonStatus
 kanon_linked_combinations(LinkedClass *class)
 {
 	Counter counter;
-	int most = class->linked->m * class->linked->ntables;
+	int most = kanon_linked_most(class->linked);
 	KanonStatus status = kanon_linked_counter(class, &counter);
 
 	for (int size = 1; size <= most && status == KANON_OK; size++)

@@ -194,7 +194,8 @@ note_person(Counter *counter, uint32_t form)
 		add_known(counter, (Known){kanon_mix(counter->forms[form].hash + 1), form, counter->person, true});
 }
 
-static void
+/* Is it a combination of which rows go? */
+static bool
 visit(Counter *counter, int n)
 {
 	uint64_t hash = hash_form(counter, n);
@@ -225,6 +226,7 @@ visit(Counter *counter, int n)
 	}
 	if (counter->rows_ruled && !counter->losing && counter->status == KANON_OK)
 		note_known(counter, counter->slots[slot_of(counter, hash)] - 1, n);
+	return counter->losing && form != NULL && form->lose != KANON_NO_ROW;
 }
 
 static bool
@@ -246,40 +248,105 @@ compare_order(const void *a, const void *b, void *arg)
 		return left->table < right->table ? -1 : 1;
 	if (left->above != right->above)
 		return left->above < right->above ? -1 : 1;
-	return left->node < right->node ? -1 : left->node > right->node;
+	if (left->gone != right->gone)
+		return left->gone ? 1 : -1;
+	if (left->node != right->node)
+		return left->node < right->node ? -1 : 1;
+	{
+		uint64_t one = ((Counter *) arg)->shape[*(const uint32_t *) a];
+		uint64_t other = ((Counter *) arg)->shape[*(const uint32_t *) b];
+
+		return one < other ? -1 : one > other;
+	}
 }
 
-/* Rows that look alike, with no rows below them, need one set: each other set has the same form. */
+/* Rows that look alike, with the same rows below them, need one set: each other set has the same form. */
 static bool
 is_like_before(const Counter *counter, uint32_t i)
 {
-	const LinkedRow *row = &counter->class->rows[counter->order[i]];
-	const LinkedRow *before = &counter->class->rows[counter->order[i - 1]];
+	uint32_t r = counter->order[i], other = counter->order[i - 1];
+	const LinkedRow *row = &counter->class->rows[r], *before = &counter->class->rows[other];
 
 	/* (their values may differ) */
-	return counter->class->linked->tables[row->table].ruled == NULL && row->table == before->table &&
-		   row->above == before->above && row->node == before->node && !before->gone &&
-		   !counter->has_rows[counter->order[i]] && !counter->has_rows[counter->order[i - 1]];
+	return row->table == before->table && row->above == before->above && !before->gone &&
+		   counter->shape[r] == counter->shape[other] &&
+		   counter->class->linked->tables[row->table].ruled == NULL &&
+		   !(counter->rows_ruled && counter->has_rows[r]);
 }
 
-static void
+static KanonStatus
 order_rows(Counter *counter)
 {
 	LinkedClass *class = counter->class;
 	uint32_t *scratch = (uint32_t *) counter->sum;
 
+	memset(counter->has_rows, 0, sizeof(bool) * class->nrows);
+	memset(counter->touched, 0, sizeof(uint16_t) * class->nrows);
 	for (uint32_t r = 0; r < class->nrows; r++)
 	{
 		counter->order[r] = r;
 		class->rows[r].node = kanon_linked_node(class, class->rows[r].node);
-		counter->has_rows[r] = false;
+		counter->shape[r] = 0;
 	}
-	for (uint32_t r = 0; r < class->nrows; r++)
-		if (class->rows[r].above != KANON_NO_ROW && !class->rows[r].gone)
-			counter->has_rows[class->rows[r].above] = true;
+	/* rows come after those that they hang on */
+	for (uint32_t r = class->nrows; r-- > 0;)
+	{
+		uint32_t above = class->rows[r].above;
+
+		counter->shape[r] = kanon_mix(counter->shape[r] + kanon_mix(class->rows[r].node));
+		if (above == KANON_NO_ROW || class->rows[r].gone)
+			continue;
+		counter->has_rows[above] = true;
+		counter->shape[above] += kanon_mix(counter->shape[r]);
+	}
 	for (uint32_t p = 0; p < class->npersons; p++)
 		kanon_sort(counter->order + class->start[p], scratch, class->start[p + 1] - class->start[p],
 				   sizeof(uint32_t), compare_order, counter);
+	if (counter->seen_room >= class->nnodes)
+		return KANON_OK;
+	kanon_drop(&counter->scratch, counter->seen);
+	kanon_drop(&counter->scratch, counter->lost);
+	counter->seen_room = class->nnodes;
+	counter->seen = kanon_take0(&counter->scratch, class->nnodes, sizeof(uint64_t));
+	counter->lost = kanon_take0(&counter->scratch, class->nnodes, sizeof(bool));
+	counter->round = 0;
+	return kanon_taken(&counter->scratch);
+}
+
+static void
+touch(Counter *counter, uint32_t row, int by)
+{
+	for (; row != KANON_NO_ROW; row = counter->class->rows[row].above)
+		counter->touched[row] = (uint16_t) (counter->touched[row] + by);
+}
+
+/* Does it hang together with a row that is chosen? */
+static bool
+is_bound(const Counter *counter, uint32_t row)
+{
+	for (; row != KANON_NO_ROW; row = counter->class->rows[row].above)
+		if (counter->touched[row] > 0)
+			return true;
+	return false;
+}
+
+/* The last row of a combination: one stands for all that show the same and hang together with none of the others. */
+static void
+visit_last(Counter *counter, uint32_t row, int n)
+{
+	const LinkedRow *last = &counter->class->rows[row];
+	bool stands = counter->class->linked->tables[last->table].ruled == NULL && !is_bound(counter, row);
+
+	if (stands && counter->seen[last->node] == counter->round && !counter->lost[last->node])
+		return;
+	if (stands)
+		counter->seen[last->node] = counter->round;
+	{
+		bool lost = visit(counter, n);
+
+		if (stands)
+			counter->lost[last->node] = lost;
+	}
 }
 
 /* n rows are chosen; further ones from `from` on, until there are `most`. */
@@ -288,32 +355,38 @@ choose(Counter *counter, uint32_t from, int n, int most)
 {
 	LinkedClass *class = counter->class;
 
+	counter->round += n + 1 == most;
 	for (uint32_t i = from; i < class->start[counter->person + 1] && counter->status == KANON_OK; i++)
 	{
 		uint32_t r = counter->order[i];
 		int table = class->rows[r].table;
 
-		if (class->rows[r].gone || counter->known[table] == class->linked->m ||
+		if (class->rows[r].gone || counter->known[table] == class->linked->tables[table].known ||
 			(i > from && is_like_before(counter, i)))
 			continue;
 		counter->chosen[n] = r;
-		counter->known[table]++;
 		if (n + 1 == most)
-			visit(counter, n + 1);
+			visit_last(counter, r, n + 1);
 		else
+		{
+			counter->known[table]++;
+			touch(counter, r, 1);
 			choose(counter, i + 1, n + 1, most);
-		counter->known[table]--;
+			touch(counter, r, -1);
+			counter->known[table]--;
+		}
 		if (counter->losing && is_chosen_gone(counter, n))
 			return;
 	}
+	if (kanon_stop(class->pace, class->start[counter->person + 1] - from))
+		counter->status = KANON_CANCELLED;
 }
 
 static KanonStatus
 count(Counter *counter, int size)
 {
-	counter->status = KANON_OK;
 	counter->visits = 0;
-	order_rows(counter);
+	counter->status = order_rows(counter);
 	for (counter->person = 0; counter->person < counter->class->npersons && counter->status == KANON_OK;
 		 counter->person++)
 		choose(counter, counter->class->start[counter->person], 0, size);
@@ -432,6 +505,8 @@ kanon_linked_counter(LinkedClass *class, LinkedCounter *counter)
 	counter->sum = kanon_take(scratch, class->nrows, sizeof(uint64_t));
 	counter->order = kanon_take(scratch, class->nrows, sizeof(uint32_t));
 	counter->has_rows = kanon_take(scratch, class->nrows, sizeof(bool));
+	counter->shape = kanon_take(scratch, class->nrows, sizeof(uint64_t));
+	counter->touched = kanon_take(scratch, class->nrows, sizeof(uint16_t));
 	for (int t = 0; t < class->linked->ntables; t++)
 		counter->rows_ruled = counter->rows_ruled || class->linked->tables[t].ruled != NULL;
 	counter->ruled = counter->rows_ruled || class->linked->ruled != NULL;
@@ -460,7 +535,7 @@ kanon_linked_keeps(LinkedCounter *counter, bool *keeps)
 
 	*keeps = true;
 	counter->losing = false;
-	for (int size = 1; size <= linked->m * linked->ntables && *keeps && status == KANON_OK; size++)
+	for (int size = 1; size <= kanon_linked_most(linked) && *keeps && status == KANON_OK; size++)
 	{
 		status = kanon_linked_count(counter, size);
 		if (status == KANON_OK && counter->nforms == 0)

@@ -47,12 +47,18 @@ struct LinkedCounter
 	int known[KANON_MAX_LINKED]; /* rows of each table among those */
 	uint32_t *order;             /* [nrows of the class] of each person, those that look alike side by side */
 	bool *has_rows;              /* [nrows] others hang on it */
-	uint64_t *sum;               /* [nrows of the class] of what hangs on a row, while a hash is made */
-	bool losing;                 /* on the second way: rows that have to go do so */
-	uint32_t *rare;              /* [nodes] rare combinations that have each */
-	bool ruled;                  /* a table has rules, or persons have */
-	bool rows_ruled;             /* a table has */
-	uint32_t marked;             /* the row whose values are looked at; or KANON_NO_ROW */
+	uint64_t *shape;             /* [nrows] of it and all that hangs on it */
+	uint16_t *touched;           /* [nrows] rows chosen that are it, or hang on it */
+	uint64_t round;              /* of rows that may be the last one chosen */
+	uint64_t *seen;              /* [nodes] the round in which a row that shows the node was visited, … */
+	size_t seen_room;
+	bool *lost;      /* … and whether rows of that combination go */
+	uint64_t *sum;   /* [nrows of the class] of what hangs on a row, while a hash is made */
+	bool losing;     /* on the second way: rows that have to go do so */
+	uint32_t *rare;  /* [nodes] rare combinations that have each */
+	bool ruled;      /* a table has rules, or persons have */
+	bool rows_ruled; /* a table has */
+	uint32_t marked; /* the row whose values are looked at; or KANON_NO_ROW */
 	size_t nknown;
 	size_t known_room;
 	LinkedKnown *knowns;

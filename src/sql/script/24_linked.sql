@@ -6,7 +6,7 @@ CREATE FUNCTION kanon_internal.kanon_known_rows_in(cstring) RETURNS @extschema@.
 LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE
 AS 'textin';
 
-COMMENT ON FUNCTION kanon_internal.kanon_known_rows_in(cstring) IS 'behind known_rows: a number or all, as text';
+COMMENT ON FUNCTION kanon_internal.kanon_known_rows_in(cstring) IS 'behind known_rows: numbers or all, as text';
 
 CREATE FUNCTION kanon_internal.kanon_known_rows_out(@extschema@.kanon_known_rows) RETURNS cstring
 LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE
@@ -20,7 +20,7 @@ CREATE TYPE @extschema@.kanon_known_rows (
     LIKE = text);
 
 COMMENT ON TYPE @extschema@.kanon_known_rows
-IS 'rows of a person in one table that an attacker may know: a number, or ''all''';
+IS 'rows of a person that an attacker may know: a number of each table, ''2 in all'', an object with a number for each table, or ''all''';
 
 CREATE CAST (int AS @extschema@.kanon_known_rows) WITH INOUT AS IMPLICIT;
 CREATE CAST (text AS @extschema@.kanon_known_rows) WITH INOUT AS IMPLICIT;

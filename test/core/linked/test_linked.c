@@ -44,6 +44,7 @@ case_make(Case *c, uint64_t seed)
 	c->linked = (KanonLinked){.env = &c->host.env,
 							  .k = 2 + random_below(&random, 3),
 							  .m = (int) random_below(&random, 3),
+							  .in_all = (int) random_below(&random, 4),
 							  .ntables = 1 + (int) random_below(&random, TABLES),
 							  .tables = c->table,
 							  .npersons = 1 + random_below(&random, MOST_PERSONS),
@@ -58,6 +59,8 @@ case_make(Case *c, uint64_t seed)
 
 		c->problem[t] = problem_random_levels(&c->host, &random, 1 + random_below(&random, MOST_ROWS),
 											  1 + (int) random_below(&random, 3), 3, 1);
+		/* (of some tables nothing is known) */
+		table->known = random_below(&random, 5) == 0 ? 0 : c->linked.m;
 		table->problem = c->problem[t];
 		table->nqis = kanon_count_qis(c->problem[t]);
 		table->parent = below ? 0 : -1;
@@ -191,15 +194,17 @@ put_form(const Case *c, uint32_t person, const uint64_t *chosen, Forms *forms)
 }
 
 static void
-choose(const Case *c, uint32_t person, int t, uint32_t from, int n, uint64_t *chosen, Forms *forms)
+choose(const Case *c, uint32_t person, int t, uint32_t from, int n, int all, uint64_t *chosen, Forms *forms)
 {
+	if (c->linked.in_all > 0 && all == c->linked.in_all)
+		return;
 	for (; t < c->linked.ntables; t++, from = 0, n = 0)
-		for (uint32_t r = from; r < c->table[t].nrows && n < c->linked.m; r++)
+		for (uint32_t r = from; r < c->table[t].nrows && n < c->table[t].known; r++)
 			if (c->person[t][r] == person && !c->gone[t][r])
 			{
 				chosen[t] |= UINT64_C(1) << r;
 				put_form(c, person, chosen, forms);
-				choose(c, person, t, r + 1, n + 1, chosen, forms);
+				choose(c, person, t, r + 1, n + 1, all + 1, chosen, forms);
 				chosen[t] &= ~(UINT64_C(1) << r);
 			}
 }
@@ -227,7 +232,7 @@ check_promise(const Case *c)
 
 		size[c->class_[p]]++;
 		if (c->linked.m > 0)
-			choose(c, p, 0, 0, 0, chosen, &forms);
+			choose(c, p, 0, 0, 0, 0, chosen, &forms);
 		for (int t = 0; t < c->linked.ntables; t++)
 			for (uint32_t r = 0; c->linked.m == 0 && r < c->table[t].nrows; r++)
 				if (c->person[t][r] == p && !c->gone[t][r])
@@ -285,7 +290,8 @@ test_nothing_lost(void **state)
 
 		case_make(&c, 5);
 		ntables = c.linked.ntables;
-		c.linked.m = m;
+		c.linked.m = c.table[0].known = m;
+		c.linked.in_all = 0;
 		c.linked.k = 3;
 		c.linked.npersons = 6;
 		c.linked.nclasses = 1;

@@ -128,6 +128,7 @@ make_case(Case *c, uint64_t seed)
 												 : t == 0               ? 6
 																		: left - 1);
 		left -= table->nrows;
+		table->known = c->linked.m;
 		table->problem = make_problem(c, &random, table->nrows, t);
 		table->nqis = kanon_count_qis(table->problem);
 		table->parent = below ? 0 : -1;
