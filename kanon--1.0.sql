@@ -1159,12 +1159,18 @@ CREATE FUNCTION @extschema@.kanon_create_publication(
     stable             boolean DEFAULT true,
     protect_successive boolean DEFAULT false,
     key                name    DEFAULT NULL,
-    private_schema     name    DEFAULT NULL)
+    private_schema     name    DEFAULT NULL,
+    append             name    DEFAULT NULL,
+    lag                interval DEFAULT NULL,
+    min_batch          bigint  DEFAULT NULL,
+    max_batch          bigint  DEFAULT NULL,
+    hold               text    DEFAULT NULL,
+    expire             interval DEFAULT NULL)
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_create_publication';
 
-COMMENT ON FUNCTION @extschema@.kanon_create_publication(text, regclass, name[], bigint, jsonb, text, int, boolean, boolean, name, name)
+COMMENT ON FUNCTION @extschema@.kanon_create_publication(text, regclass, name[], bigint, jsonb, text, int, boolean, boolean, name, name, name, interval, bigint, bigint, text, interval)
 IS 'makes a view over the first k-anonymous release of a source; kanon_refresh makes the next ones';
 
 CREATE FUNCTION @extschema@.kanon_create_linked_publication(
@@ -1216,14 +1222,17 @@ COMMENT ON FUNCTION @extschema@.kanon_drop_publication(text)
 IS 'drops a publication: its view, releases and history';
 
 CREATE FUNCTION @extschema@.kanon_refresh(
-    publication text,
-    wait        boolean DEFAULT false)
+    publication  text,
+    wait         boolean DEFAULT false,
+    anew         boolean DEFAULT false,
+    publish_late boolean DEFAULT false,
+    recount      boolean DEFAULT false)
 RETURNS TABLE (publication_name text, release bigint, status text, row_count bigint, k bigint, cost float8,
                held_persons bigint, error text, message text)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_refresh';
 
-COMMENT ON FUNCTION @extschema@.kanon_refresh(text, boolean)
+COMMENT ON FUNCTION @extschema@.kanon_refresh(text, boolean, boolean, boolean, boolean)
 IS 'makes the next release of a publication and switches its view, if its source has changed; a failure is recorded and returned';
 
 CREATE PROCEDURE @extschema@.kanon_refresh_all()
@@ -1238,7 +1247,8 @@ CREATE FUNCTION @extschema@.kanon_publication_status(
     fail_if_older_than interval DEFAULT NULL)
 RETURNS TABLE (publication_name text, status text, k bigint, release bigint, refreshed_at timestamptz, age interval,
                failures bigint, error text, allow_identifying name[], smallest_difference bigint,
-               held_persons bigint, held_oldest bigint, problem text, remedy text)
+               held_persons bigint, held_oldest bigint, waiting_rows bigint, late_rows bigint, corrected_rows bigint,
+               deleted_rows bigint, recounted_at timestamptz, problem text, remedy text)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_status';
 
@@ -1258,7 +1268,7 @@ IS 'risk of two releases read together: persons hidden among fewer than k; perso
 CREATE FUNCTION kanon_internal.kanon_publication_list()
 RETURNS TABLE (publication text, owner regrole, published regclass, source regclass, quasi_identifiers name[],
                k bigint, model text, options jsonb, keep_releases int, stable boolean, protect_successive boolean,
-               key text, release bigint, refreshed_at timestamptz, problem text, remedy text)
+               key text, append text, release bigint, refreshed_at timestamptz, problem text, remedy text)
 LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_list';
 
@@ -1294,6 +1304,7 @@ COMMENT ON COLUMN @extschema@.kanon_publications.keep_releases IS 'releases that
 COMMENT ON COLUMN @extschema@.kanon_publications.stable IS 'whether row types stay in their classes';
 COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'whether at least k persons share each person''s history over all releases';
 COMMENT ON COLUMN @extschema@.kanon_publications.key IS 'the column that says whom a row is about; it is not published';
+COMMENT ON COLUMN @extschema@.kanon_publications.append IS 'the column by which new rows are known that are appended batch by batch; NULL: each release has all rows';
 COMMENT ON COLUMN @extschema@.kanon_publications.release IS 'number of the current release';
 COMMENT ON COLUMN @extschema@.kanon_publications.refreshed_at IS 'when it was made, or last compared with an unchanged source';
 COMMENT ON COLUMN @extschema@.kanon_publications.problem IS 'the fault of its view, definition, history or source; NULL: none';

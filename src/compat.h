@@ -71,6 +71,20 @@ kanon_getdatum(Tuplesortstate *sort, Datum *datum, bool *isnull)
 #endif
 }
 
+/* 16 says by what it finds a backend's state: the i-th of those that there are. */
+#include "utils/backend_status.h"
+static inline const PgBackendStatus *
+kanon_backend(int i)
+{
+#if PG_VERSION_NUM >= 160000
+	LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(i);
+#else
+	LocalPgBackendStatus *local = pgstat_fetch_stat_local_beentry(i);
+#endif
+
+	return local != NULL ? &local->backendStatus : NULL;
+}
+
 /* 19 keeps what is made beside how far it is. */
 #include "utils/jsonb.h"
 #if PG_VERSION_NUM >= 190000

@@ -241,6 +241,12 @@ static const OptionKind kinds[OPTIONS] = {
 							   check_max_suppressed},
 	[OPTION_MAX_HELD] = {"max_held", INT8OID, NULL, NULL, false, 0, take_max_held},
 	[OPTION_COUNT_ROWS] = {"count_rows", BOOLOID, "false", BOOL_HINT, true, FIELD(count_rows), NULL},
+	[OPTION_LAG] = {"lag", INTERVALOID, NULL, NULL, false, 0, take_lag},
+	[OPTION_MIN_BATCH] = {"min_batch", INT8OID, NULL, NULL, false, FIELD(batches.min_batch), check_min_batch},
+	[OPTION_MAX_BATCH] = {"max_batch", INT8OID, NULL, NULL, false, FIELD(batches.max_batch), check_max_batch},
+	[OPTION_HOLD] = {"hold", TEXTOID, NULL, NULL, false, 0, take_hold},
+	[OPTION_EXPIRE] = {"expire", INTERVALOID, NULL, NULL, false, 0, take_expire},
+	[OPTION_ANY_KEY] = {"any_key", BOOLOID, "false", BOOL_HINT, false, FIELD(batches.any_key), NULL},
 };
 
 int
@@ -319,6 +325,9 @@ store(Request *request, const OptionKind *kind, Datum value)
 			break;
 		case INT4OID:
 			*(int *) field = DatumGetInt32(value);
+			break;
+		case INT8OID:
+			*(int64 *) field = DatumGetInt64(value);
 			break;
 		case FLOAT8OID:
 			*(double *) field = DatumGetFloat8(value);

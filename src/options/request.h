@@ -13,6 +13,7 @@
 #include "nodes/pg_list.h"
 #include "utils/array.h"
 #include "utils/jsonb.h"
+#include "utils/timestamp.h"
 
 /*
  * ---- request: what is asked of a run: the source, the quasi-identifiers, k, and
@@ -80,6 +81,13 @@ typedef enum Option
 	OPTION_MAX_SUPPRESSED,
 	OPTION_MAX_HELD,
 	OPTION_COUNT_ROWS,
+	/* of one that appends */
+	OPTION_LAG,
+	OPTION_MIN_BATCH,
+	OPTION_MAX_BATCH,
+	OPTION_HOLD,
+	OPTION_EXPIRE,
+	OPTION_ANY_KEY,
 	OPTIONS
 } Option;
 
@@ -88,10 +96,14 @@ typedef uint64 OptionSet;
 
 #define TAKES(option) (UINT64CONST(1) << OPTION_##option)
 
+/* Those of publications that append have these alone. */
+#define OF_BATCHES \
+	(TAKES(LAG) | TAKES(MIN_BATCH) | TAKES(MAX_BATCH) | TAKES(HOLD) | TAKES(EXPIRE) | TAKES(ANY_KEY))
+
 /* No function has these. */
 #define OF_PUBLICATIONS                                                                                   \
 	(TAKES(MIN_ROWS) | TAKES(MAX_ROW_CHANGE) | TAKES(MAX_GCP) | TAKES(MAX_SUPPRESSED) | TAKES(MAX_HELD) | \
-	 TAKES(COUNT_ROWS))
+	 TAKES(COUNT_ROWS) | OF_BATCHES)
 
 /* The options of all models but those without classes. */
 #define TAKES_COMMON                                                                                \
@@ -190,6 +202,8 @@ typedef struct LinkedRequest
 typedef struct SeriesRequest
 {
 	char *key;                   /* the column that says who a row is about: read, not published; or NULL */
+	const char *person;          /* whom k counts, where that is another column; or NULL */
+	bool appends;                /* the rows are a batch, and no release before is asked */
 	const char *persons;         /* with a key: who is in which class */
 	struct Histories *histories; /* with a key: k holds over all releases (successive.h); or NULL */
 	bool stable;                 /* it is to stay near the release before: */
@@ -280,6 +294,17 @@ typedef struct LimitOptions
 	int64 max_held; /* releases; 0: not given */
 } LimitOptions;
 
+/* The options of a publication that appends. */
+typedef struct BatchOptions
+{
+	Interval *lag;    /* NULL: not given */
+	int64 min_batch;  /* rows, and persons; 0: not given */
+	int64 max_batch;  /* rows; 0: not given */
+	int64 hold;       /* refreshes for which a row that fits no class may wait; 0: none */
+	Interval *expire; /* NULL: batches stay */
+	bool any_key;     /* the key need not grow */
+} BatchOptions;
+
 /* Options of functions that solve and write nothing. */
 typedef struct DryOptions
 {
@@ -325,6 +350,7 @@ struct Request
 	AnatomyOptions anatomy;
 	ColumnOptions columns;
 	LimitOptions limits;
+	BatchOptions batches;
 	DryOptions dry;
 
 	/* by the model's check */
@@ -481,5 +507,15 @@ extern void check_max_row_change(Request *request, Datum value);
 extern void check_max_gcp(Request *request, Datum value);
 extern void take_max_held(Request *request, Datum value);
 extern void check_max_suppressed(Request *request, Datum value);
+
+/* ---- batch_options.c: those of a publication that appends ---- */
+
+#define HOLD_HINT "It is a number of refreshes, such as '3 nights'."
+
+extern void take_lag(Request *request, Datum value);
+extern void check_min_batch(Request *request, Datum value);
+extern void check_max_batch(Request *request, Datum value);
+extern void take_hold(Request *request, Datum value);
+extern void take_expire(Request *request, Datum value);
 
 #endif

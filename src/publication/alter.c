@@ -9,7 +9,7 @@
 #include "host/catalog.h"
 #include "host/excerpt.h"
 #include "options/request.h"
-#include "publication/publication.h"
+#include "publication/appended.h"
 
 #include "access/xact.h"
 #include "catalog/pg_type.h"
@@ -316,6 +316,13 @@ make_release(void *arg)
 		release.number++;
 	SPI_connect();
 	release_make(publication, &release, before, false);
+	if (publication->append != NULL)
+	{
+		if (release.status != RELEASE_UNCHANGED)
+			appended_attach(publication, &release);
+		SPI_finish();
+		return;
+	}
 	view_check(publication, release.relation);
 	linked_views_check(publication, &release);
 	SPI_finish();

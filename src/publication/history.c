@@ -25,15 +25,34 @@ release_status_name(ReleaseStatus status)
 static void
 bring_up_to_date(Oid history)
 {
-	static const char *const names[] = {
-		"held_persons pg_catalog.int8", "held_oldest pg_catalog.int8", "smallest_difference pg_catalog.int8",
-		"rows pg_catalog.regclass",     "digest pg_catalog.bytea",     "checked pg_catalog.timestamptz",
-		"others pg_catalog._regclass",  "held pg_catalog._regclass"};
+	static const char *const names[] = {"held_persons pg_catalog.int8",
+										"held_oldest pg_catalog.int8",
+										"smallest_difference pg_catalog.int8",
+										"rows pg_catalog.regclass",
+										"digest pg_catalog.bytea",
+										"checked pg_catalog.timestamptz",
+										"others pg_catalog._regclass",
+										"held pg_catalog._regclass",
+										"waiting pg_catalog.int8",
+										"late pg_catalog.int8",
+										"corrected pg_catalog.int8",
+										"deleted pg_catalog.int8",
+										"recounted pg_catalog.timestamptz"};
 
 	for (int i = 0; i < lengthof(names) && OidIsValid(history); i++)
 		if (get_attnum(history, pnstrdup(names[i], strcspn(names[i], " "))) == InvalidAttrNumber)
 			run_utility(psprintf("ALTER TABLE %s ADD COLUMN %s", relation_name(history), names[i]));
 	rows_identify(history);
+}
+
+static void
+parameter_waits(Parameters *p, const Release *release)
+{
+	parameter(p, INT8OID, Int64GetDatum(release->waiting), false);
+	parameter(p, INT8OID, Int64GetDatum(release->late), false);
+	parameter(p, INT8OID, Int64GetDatum(release->corrected), release->recounted == 0);
+	parameter(p, INT8OID, Int64GetDatum(release->deleted), release->recounted == 0);
+	parameter(p, TIMESTAMPTZOID, TimestampTzGetDatum(release->recounted), release->recounted == 0);
 }
 
 void
@@ -63,11 +82,13 @@ release_add(const KanonPublication *publication, const Release *release)
 	parameter(&p, BYTEAOID, PointerGetDatum(release->digest), release->digest == NULL);
 	parameter_relations(&p, release->others);
 	parameter_relations(&p, release->held);
+	parameter_waits(&p, release);
 	bring_up_to_date(publication->history);
 	row_write(
 		"INSERT INTO %s (release, started, finished, status, row_count, k, cost, held_persons, held_oldest,"
-		" smallest_difference, error, message, detail, hint, relation, persons, types, rows, digest, others, held)"
-		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)",
+		" smallest_difference, error, message, detail, hint, relation, persons, types, rows, digest, others, held, waiting, late, corrected, deleted, recounted)"
+		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,"
+		" $22, $23, $24, $25, $26)",
 		publication->history, &p, SPI_OK_INSERT);
 }
 
@@ -85,9 +106,11 @@ release_update(const KanonPublication *publication, const Release *release)
 	parameter(&p, TIMESTAMPTZOID, TimestampTzGetDatum(release->checked), release->checked == 0);
 	parameter_relations(&p, release->others);
 	parameter_relations(&p, release->held);
+	parameter_waits(&p, release);
 	bring_up_to_date(publication->history);
 	row_write(
-		"UPDATE %s SET status = $2, relation = $3, persons = $4, types = $5, rows = $6, checked = $7, others = $8, held = $9 WHERE release = $1",
+		"UPDATE %s SET status = $2, relation = $3, persons = $4, types = $5, rows = $6, checked = $7, others = $8, held = $9,"
+		" waiting = $10, late = $11, corrected = $12, deleted = $13, recounted = $14 WHERE release = $1",
 		publication->history, &p, SPI_OK_UPDATE);
 }
 
@@ -149,6 +172,11 @@ read_release(const Row *row, void *arg)
 	release.held_persons = row_int8(row, "held_persons");
 	release.held_oldest = row_int8(row, "held_oldest");
 	release.difference = row_int8(row, "smallest_difference");
+	release.waiting = row_int8(row, "waiting");
+	release.late = row_int8(row, "late");
+	release.corrected = row_int8(row, "corrected");
+	release.deleted = row_int8(row, "deleted");
+	release.recounted = row_time(row, "recounted");
 	release.error = row_text(row, "error");
 	release.message = row_text(row, "message");
 	release.detail = row_text(row, "detail");

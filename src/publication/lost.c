@@ -15,6 +15,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_rewrite.h"
@@ -98,9 +99,10 @@ publication_diagnose(KanonPublication *publication)
 		say(publication, "its history has no current release",
 			psprintf("SELECT kanon_refresh(%s)", quote_literal_cstr(publication->name)));
 	else if (OidIsValid(current->relation) &&
-			 relation_natts(publication->published) > relation_natts(current->relation))
+			 relation_natts(publication->published) >
+				 relation_natts(publication_shows(publication, current)) - (publication->append != NULL))
 		say_drop(publication, "its view has columns that no release has: it has to be created anew");
-	else if (!view_shows(publication->published, current->relation))
+	else if (!view_shows(publication->published, publication_shows(publication, current)))
 		say(publication, "its view shows something else than the current release",
 			psprintf("SELECT kanon_refresh(%s)", quote_literal_cstr(publication->name)));
 	else if (list_length(publication->views) == list_length(current->others) &&
@@ -156,8 +158,14 @@ read_run(const Row *row, void *arg)
 	if (isnull || row_text(row, "publication") == NULL)
 		return true;
 	recorded.relation = DatumGetObjectId(value);
+	/* a batch is read by way of the table of all of them */
+	if (get_rel_relispartition(recorded.relation))
+		recorded.relation = get_partition_parent(recorded.relation, true);
 	/* most of them were dropped long ago */
-	if (get_rel_relkind(recorded.relation) != RELKIND_RELATION)
+	if (get_rel_relkind(recorded.relation) != RELKIND_RELATION &&
+		get_rel_relkind(recorded.relation) != RELKIND_PARTITIONED_TABLE)
+		return true;
+	if (search->recorded != NIL && ((Recorded *) llast(search->recorded))->relation == recorded.relation)
 		return true;
 	old = MemoryContextSwitchTo(search->context);
 	search->recorded =

@@ -5,7 +5,7 @@
 #include "compat.h"
 #include "host/excerpt.h"
 #include "host/gate.h"
-#include "publication/publication.h"
+#include "publication/appended.h"
 #include "host/catalog.h"
 #include "host/settings.h"
 #include "rows/target.h"
@@ -39,7 +39,9 @@ enum
 	ARG_STABLE,
 	ARG_PROTECT,
 	ARG_KEY,
-	ARG_PRIVATE_SCHEMA
+	ARG_PRIVATE_SCHEMA,
+	ARG_APPEND,
+	ARG_LAG /* and the others of batches, in the order of appended_options */
 };
 
 /* ---- arguments ---- */
@@ -151,7 +153,8 @@ void
 definition_check_stable(const KanonPublication *publication, const Model *model)
 {
 	check_protection(publication);
-	if (model->near != NULL || (model->of_sets && !publication->stable && !publication->protect_successive))
+	if (publication->append != NULL || model->near != NULL ||
+		(model->of_sets && !publication->stable && !publication->protect_successive))
 		return;
 	if (model->of_sets)
 		ereport(
@@ -216,7 +219,14 @@ void
 definition_tell(const KanonPublication *publication)
 {
 	static const char *const keep_one = "Let no reader keep more than one release.";
-	bool stays = publication_is_linked(publication) || model_find(publication->model)->near != NULL;
+	bool stays;
+
+	if (publication->append != NULL)
+	{
+		appended_tell(publication, joins_releases(publication));
+		return;
+	}
+	stays = publication_is_linked(publication) || model_find(publication->model)->near != NULL;
 
 	if (!publication->stable && !(publication_is_linked(publication) && publication->protect_successive))
 		ereport(
@@ -255,6 +265,7 @@ definition_check(const KanonPublication *publication)
 
 	check_protection(publication);
 	check_key(publication, model);
+	appended_check(publication);
 	definition_check_stable(publication, model);
 }
 
@@ -328,6 +339,8 @@ publication_establish(KanonPublication *publication, const char *name, Oid sourc
 	identity_assume(publication, &saved);
 	publication_create_tables(publication, name, schema);
 	source_view_create(publication, source, name, schema);
+	if (publication->append != NULL)
+		appended_create(publication, name, schema);
 	/* the first release has masks by the key that is stored */
 	publication_store(publication);
 	progress_publication(publication->name, publication->owner);
@@ -340,7 +353,8 @@ publication_establish(KanonPublication *publication, const char *name, Oid sourc
 
 /*
  * kanon_create_publication(name text, source regclass, quasi_identifiers name[], k bigint, options jsonb,
- * model text, keep_releases int, stable boolean, protect_successive boolean, key name, private_schema name)
+ * model text, keep_releases int, stable boolean, protect_successive boolean, key name, private_schema name,
+ * append name, lag interval, min_batch bigint, max_batch bigint, hold text, expire interval)
  */
 Datum
 kanon_create_publication(PG_FUNCTION_ARGS)
@@ -363,10 +377,17 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	publication->keep_releases = keep_releases_arg(fcinfo, ARG_KEEP_RELEASES);
 	publication->stable = bool_arg(fcinfo, ARG_STABLE, "stable");
 	publication->protect_successive = bool_arg(fcinfo, ARG_PROTECT, "protect_successive");
+	if (!PG_ARGISNULL(ARG_APPEND))
+	{
+		publication->append = pstrdup(NameStr(*PG_GETARG_NAME(ARG_APPEND)));
+		/* (nothing that is shown moves) */
+		publication->stable = false;
+	}
 	if (!PG_ARGISNULL(ARG_KEY))
 		publication->key = pstrdup(NameStr(*PG_GETARG_NAME(ARG_KEY)));
 
 	SPI_connect();
+	publication->options = appended_options(publication->options, fcinfo, ARG_LAG);
 	publication->name = publication_new_name(name, PG_GETARG_OID(ARG_SOURCE), &name, &namespace);
 	schema = private_schema_arg(fcinfo, ARG_PRIVATE_SCHEMA, namespace);
 	model = definition_options(publication);
@@ -419,6 +440,7 @@ kanon_drop_publication(PG_FUNCTION_ARGS)
 	identity_assume(publication, &saved);
 	SPI_connect();
 	drop_relations("VIEW", lcons_oid(publication->published, publication->views));
+	drop_relations("TABLE", appended_tables(publication));
 	foreach (lc, history)
 	{
 		const Release *release = lfirst(lc);

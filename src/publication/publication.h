@@ -54,6 +54,15 @@ typedef struct KanonPublication
 		*mask_key;  /* a secret: of masks that last from release to release; NULL: a definition without one */
 	Oid secret_of;  /* a definition whose secret a new one takes over; InvalidOid: it has its own */
 	long *patience; /* of who looks through many; NULL: waits for locks */
+
+	/* of one that appends (appended.h): */
+	char *append;                     /* the column by which rows come, or NULL */
+	bool grows;                       /* new rows are greater by it than those before */
+	Oid batches;                      /* the partitioned table of all batches, */
+	Oid marks;                        /* up to where each of them goes; InvalidOid: the key does not grow */
+	Oid shown;                        /* which rows were shown, */
+	Oid waiting;                      /* and which ones wait */
+	bool publish_late, recount, anew; /* as a refresh is asked */
 } KanonPublication;
 
 typedef enum ReleaseStatus
@@ -93,7 +102,18 @@ typedef struct Release
 	Oid rows;            /* as published last, with their histories, */
 	bool histories_lost; /* which the history names, and which is not there or somebody else's */
 	bytea *digest;       /* of what it was made from (rows/digest.c), or NULL */
+
+	/* of a publication that appends, as the last refresh found them */
+	int64 waiting;         /* rows that wait for a batch */
+	int64 late;            /* rows of ranges that were shown before they came */
+	int64 corrected;       /* rows that were shown and have changed since, when they were last counted, */
+	int64 deleted;         /* or are gone */
+	TimestampTz recounted; /* 0: never */
+	bool more;             /* rows are left that max_batch kept out */
 } Release;
+
+/* The table that the view reads when that release is the current one. */
+extern Oid publication_shows(const KanonPublication *publication, const Release *release);
 
 /* ---- publication_state.c: definitions and histories ---- */
 
@@ -372,6 +392,9 @@ extern void failure_warn(const KanonPublication *publication, const Release *rel
  * current release, none is made, and the release's status says so.
  */
 extern void release_make(KanonPublication *publication, Release *release, List *releases, bool may_keep);
+
+/* The last word on a release, whichever method made it: rows and k are counted in its table. */
+extern void release_check(const KanonPublication *publication, Release *release, const Run *run);
 
 /* A name for a table of a release: publication_WHAT_N, qualified and quoted. */
 extern char *release_table_name(const KanonPublication *publication, const Release *release, const char *of,

@@ -42,9 +42,9 @@ extern TimestampTz row_time(const Row *row, const char *name);
 typedef struct Parameters
 {
 	int n;
-	Oid types[24];
-	Datum values[24];
-	char nulls[24];
+	Oid types[32];
+	Datum values[32];
+	char nulls[32];
 } Parameters;
 
 extern void parameter(Parameters *parameters, Oid type, Datum value, bool isnull);

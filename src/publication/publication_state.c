@@ -9,6 +9,7 @@
 #include "host/gate.h"
 #include "rows/target.h"
 #include "publication/publication_rows.h"
+#include "publication/appended.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -170,6 +171,7 @@ read_definition(const Row *row, void *arg)
 	publication->stable = row_bool(row, "stable");
 	publication->protect_successive = row_bool(row, "protect_successive");
 	publication->strangers = row_bool(row, "strangers");
+	appended_read(publication, row);
 	publication->key = row_text(row, "key");
 	value = row_value(row, "bounds", JSONBOID, &isnull);
 	publication->bounds = isnull ? NULL : DatumGetJsonbPCopy(value);
@@ -432,7 +434,8 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 						 " keep_releases pg_catalog.int4 NOT NULL, stable pg_catalog.bool NOT NULL,"
 						 " protect_successive pg_catalog.bool NOT NULL, key pg_catalog.text,"
 						 " mask_key pg_catalog.bytea, bounds pg_catalog.jsonb, strangers pg_catalog.bool,"
-						 " views pg_catalog._regclass)",
+						 " views pg_catalog._regclass, append pg_catalog.text, grows pg_catalog.bool,"
+						 " appended pg_catalog._regclass)",
 						 qualified, quote_identifier(get_namespace_name(publication->extension)),
 						 OPTIONS_TYPE));
 	publication->definition = get_relname_relid(bare, namespace);
@@ -469,8 +472,8 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 
 #define COLUMNS                                                                              \
 	"name, published, source, history, model, quasi_identifiers, k, options, keep_releases," \
-	" stable, protect_successive, key, relations, bounds, strangers, views"
-#define VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16"
+	" stable, protect_successive, key, relations, bounds, strangers, views, append, grows, appended"
+#define VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19"
 
 /* The key that the statement has made. */
 static void
@@ -506,8 +509,9 @@ secret_source(const KanonPublication *publication)
 static void
 bring_up_to_date(const KanonPublication *publication)
 {
-	static const char *const columns[][2] = {
-		{"bounds", "jsonb"}, {"strangers", "bool"}, {"views", "_regclass"}};
+	static const char *const columns[][2] = {{"bounds", "jsonb"},    {"strangers", "bool"},
+											 {"views", "_regclass"}, {"append", "text"},
+											 {"grows", "bool"},      {"appended", "_regclass"}};
 
 	rows_identify(publication->definition);
 	for (int i = 0; i < lengthof(columns); i++)
@@ -551,6 +555,7 @@ publication_store(KanonPublication *publication)
 	parameter_bounds(&p, publication);
 	parameter(&p, BOOLOID, BoolGetDatum(publication->strangers), false);
 	parameter_relations(&p, publication->views);
+	appended_store(publication, &p);
 	row_write(
 		keyed ? psprintf("WITH before AS (DELETE FROM %%1$s RETURNING mask_key) INSERT INTO %%1$s (" COLUMNS
 						 ", mask_key) SELECT " VALUES
@@ -573,5 +578,7 @@ publication_store_made(KanonPublication *publication)
 	parameter_text(&p, publication->name);
 	parameter_bounds(&p, publication);
 	parameter_relations(&p, publication->views);
-	row_write("UPDATE %s SET name = $1, bounds = $2, views = $3", publication->definition, &p, SPI_OK_UPDATE);
+	appended_store(publication, &p);
+	row_write("UPDATE %s SET name = $1, bounds = $2, views = $3, append = $4, grows = $5, appended = $6",
+			  publication->definition, &p, SPI_OK_UPDATE);
 }

@@ -19,7 +19,7 @@
 #include "options/request.h"
 #include "series/successive.h"
 #include "run/run.h"
-#include "publication/publication.h"
+#include "publication/appended.h"
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
@@ -80,6 +80,11 @@ drop_old(const KanonPublication *publication, List *releases)
 {
 	int kept = 0;
 
+	if (publication->append != NULL)
+	{
+		appended_expire(publication, releases);
+		return;
+	}
 	for (int i = list_length(releases) - 1; i >= 0; i--)
 	{
 		Drop drop = {.publication = publication, .release = list_nth(releases, i)};
@@ -112,8 +117,8 @@ drop_old(const KanonPublication *publication, List *releases)
  * been compared with its source when it was written, and only then could be: the
  * source may have changed since.
  */
-static void
-check_release(const KanonPublication *publication, Release *release, const Run *run)
+void
+release_check(const KanonPublication *publication, Release *release, const Run *run)
 {
 	/* of sets of items the run counts transactions, which are not rows */
 	int64 expected = run->types != NULL ? run->types->nrows - run->release.dropped : -1;
@@ -282,6 +287,12 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 
 	publication_check_k(publication->k);
 	(void) source_of(publication);
+	if (publication->append != NULL)
+	{
+		appended_make(publication, release, releases);
+		counting_end(nest);
+		return;
+	}
 	if (publication_is_linked(publication))
 	{
 		linked_release_make(publication, release, releases, may_keep);
@@ -353,7 +364,7 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 		run_utility(psprintf("ALTER TABLE %s RENAME COLUMN %s TO renamed", relation_name(release->relation),
 							 quote_identifier(get_attname(release->relation, 2, false))));
 	progress_say("checking", 0, -1);
-	check_release(publication, release, run);
+	release_check(publication, release, run);
 	before = release_current(releases);
 	limits_check(run, release, before);
 	/* (a rehearsal tells nobody how many persons differ) */
@@ -386,6 +397,11 @@ release_build(KanonPublication *publication, Release *release, List *releases)
 	release_make(publication, release, releases, true);
 	if (release->status == RELEASE_UNCHANGED)
 		return;
+	if (publication->append != NULL)
+	{
+		appended_attach(publication, release);
+		return;
+	}
 	linked_views_lock(publication);
 	view_show(publication, release->relation);
 	linked_views_switch(publication, release);
@@ -449,6 +465,8 @@ close_tables(const KanonPublication *publication, List *releases)
 	keep_private(publication->definition);
 	keep_private(publication->history);
 	keep_private(publication->source);
+	foreach (lc, appended_tables(publication))
+		keep_private(lfirst_oid(lc));
 	if (OidIsValid(publication->published))
 		keep_readable(publication->published);
 	foreach (other, publication->views)
@@ -474,6 +492,7 @@ static void
 keep_release(const KanonPublication *publication, List *releases, Release *before, Release *release)
 {
 	before->checked = GetCurrentTimestamp();
+	appended_take_counts(before, release);
 	release_update(publication, before);
 	drop_old(publication, releases);
 	*release = *before;
@@ -487,6 +506,7 @@ record_release(KanonPublication *publication, List *releases, Release *before, R
 	release->status = RELEASE_CURRENT;
 	if (before != NULL)
 	{
+		appended_take_recount(release, before);
 		before->status = RELEASE_KEPT;
 		release_update(publication, before);
 	}
@@ -522,11 +542,17 @@ static void
 build(void *arg)
 {
 	Build *build = arg;
-	Release *before = release_current(build->releases);
+	Release *before;
+	Oid before_anew = InvalidOid;
 
 	SPI_connect();
+	if (build->publication->anew)
+		before_anew = appended_forget(build->publication);
 	release_build(build->publication, build->release, build->releases);
+	if (build->publication->anew)
+		build->releases = appended_drop_before(build->publication, before_anew, build->releases);
 	build->release->finished = GetCurrentTimestamp();
+	before = release_current(build->releases);
 	if (build->release->status == RELEASE_UNCHANGED)
 		keep_release(build->publication, build->releases, before, build->release);
 	else
@@ -584,12 +610,15 @@ put_release(Lines *lines, const KanonPublication *publication, const Release *re
 	line_end(lines);
 }
 
-/* kanon_refresh(publication text, wait boolean) */
+/* kanon_refresh(publication text, wait boolean, anew boolean, publish_late boolean, recount boolean) */
 Datum
 kanon_refresh(PG_FUNCTION_ARGS)
 {
 	char *name = text_arg(fcinfo, 0, "publication", "See kanon_publications.");
 	bool wait = bool_arg(fcinfo, 1, "wait");
+	bool anew = bool_arg(fcinfo, 2, "anew");
+	bool publish_late = bool_arg(fcinfo, 3, "publish_late");
+	bool recount = bool_arg(fcinfo, 4, "recount");
 	KanonPublication *publication;
 	Release release;
 	Lines *lines;
@@ -599,7 +628,12 @@ kanon_refresh(PG_FUNCTION_ARGS)
 	publication = publication_find(extension_schema(fcinfo), name, owned_by_caller);
 	publication = publication_claim(publication, wait);
 	publication->caller = fcinfo->flinfo->fn_oid;
+	appended_ask(publication, anew, publish_late, recount);
 	publication_refresh(publication, &release, false);
+	if (release.more)
+		ereport(NOTICE,
+				(errmsg("more rows of publication %s wait for the next batch", publication->name),
+				 errhint("Refresh it again, or CALL kanon_refresh_all(), which goes on until none wait.")));
 	put_release(lines, publication, &release);
 	return (Datum) 0;
 }

@@ -92,7 +92,8 @@ in_turn(void (*work)(void *arg), Turn *turn)
 
 /* One publication, in a transaction of its own.  False: it was not refreshed, and the reason is appended. */
 static bool
-refresh_in_turn(KanonPublication *publication, Oid caller, MemoryContext context, StringInfo failures)
+refresh_in_turn(KanonPublication *publication, Oid caller, MemoryContext context, StringInfo failures,
+				bool *more)
 {
 	Turn turn = {.publication = publication, .caller = caller};
 	ErrorData *error;
@@ -113,11 +114,27 @@ refresh_in_turn(KanonPublication *publication, Oid caller, MemoryContext context
 		(void) in_turn(record_undone, &turn);
 		(void) commit_turn(context);
 	}
+	*more = turn.release.status == RELEASE_CURRENT && turn.release.more;
 	if (turn.release.status != RELEASE_FAILED)
 		return true;
 	appendStringInfo(failures, "%s%s: %s", failures->len > 0 ? "\n" : "", publication->name,
 					 failure_text(&turn.release));
 	return false;
+}
+
+/* A publication that appends has as many turns as it takes until no rows are left. */
+static bool
+refresh_until_none(KanonPublication *publication, Oid caller, MemoryContext context, StringInfo failures)
+{
+	bool more = false;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!refresh_in_turn(publication, caller, context, failures, &more))
+			return false;
+	} while (more);
+	return true;
 }
 
 static void
@@ -163,7 +180,7 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 	if (busy > 0)
 		appendStringInfo(&failures, "%d locked by other sessions: see the warnings.", busy);
 	foreach (lc, all)
-		failed += !refresh_in_turn(lfirst(lc), fcinfo->flinfo->fn_oid, context, &failures);
+		failed += !refresh_until_none(lfirst(lc), fcinfo->flinfo->fn_oid, context, &failures);
 	SPI_finish();
 	if (failed > 0)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

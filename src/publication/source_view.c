@@ -9,7 +9,7 @@
 #include "host/catalog.h"
 #include "host/excerpt.h"
 #include "rows/target.h"
-#include "publication/publication.h"
+#include "publication/appended.h"
 #include "host/attempt.h"
 
 #include <ctype.h>
@@ -198,6 +198,8 @@ is_used(const KanonPublication *publication, List *texts, const char *name)
 			return true;
 	if (publication->key != NULL && strcmp(publication->key, name) == 0)
 		return true;
+	if (publication->append != NULL && strcmp(publication->append, name) == 0)
+		return true;
 	foreach (lc, texts)
 		if (mentions(lfirst(lc), name))
 			return true;
@@ -348,13 +350,23 @@ view_lock(const KanonPublication *publication)
 	check_view(publication);
 }
 
+/* Which worker or which batch has a row is no column of the view; InvalidAttrNumber: the table has none of these. */
+static AttrNumber
+hidden_column(Oid release)
+{
+	AttrNumber shard = get_attnum(release, KANON_SHARD_COLUMN);
+
+	return shard != InvalidAttrNumber                              ? shard
+		   : get_rel_relkind(release) == RELKIND_PARTITIONED_TABLE ? get_attnum(release, KANON_BATCH_COLUMN)
+																   : InvalidAttrNumber;
+}
+
 bool
 view_shows(Oid view, Oid release)
 {
 	int from;
 	const Query *query = source_view_reads(view) == release ? plain_view(view, &from) : NULL;
-	/* which worker has a row is no column of the view */
-	AttrNumber shard = OidIsValid(release) ? get_attnum(release, KANON_SHARD_COLUMN) : InvalidAttrNumber;
+	AttrNumber shard = OidIsValid(release) ? hidden_column(release) : InvalidAttrNumber;
 	int natts = relation_natts(release) - (shard != InvalidAttrNumber);
 	ListCell *lc;
 
@@ -458,7 +470,7 @@ view_switch(KanonPublication *publication, Oid release)
 	TupleDesc desc = RelationGetDescr(rel);
 	TupleDesc known = view_columns(publication);
 	bool distributed = citus_kind(release) == TABLE_DISTRIBUTED;
-	int natts = desc->natts - (distributed ? 1 : 0); /* which worker has a row is nobody's business */
+	int natts = desc->natts - (hidden_column(release) != InvalidAttrNumber);
 	Oid before = InvalidOid;
 	StringInfoData sql;
 

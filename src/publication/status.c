@@ -52,6 +52,7 @@ kanon_publication_list(PG_FUNCTION_ARGS)
 		line_bool(lines, publication->stable, !publication->lost);
 		line_bool(lines, publication->protect_successive, !publication->lost);
 		line_text(lines, publication->key);
+		line_text(lines, publication->append);
 		line_int8(lines, current != NULL ? current->number : 0, current != NULL);
 		line_time(lines, current != NULL ? release_known(current) : 0, current != NULL);
 		line_text(lines, publication->problem);
@@ -247,6 +248,19 @@ put_what_is_wrong(Lines *lines, const KanonPublication *publication, const Relea
 	line_text(lines, !all ? NULL : release ? current->hint : publication->remedy);
 }
 
+/* The rows of a source that appends, beside those that were shown. */
+static void
+put_batches(Lines *lines, const KanonPublication *publication, const Release *current, bool all)
+{
+	bool known = all && current != NULL && publication->append != NULL;
+
+	line_int8(lines, known ? current->waiting : 0, known);
+	line_int8(lines, known ? current->late : 0, known);
+	line_int8(lines, known ? current->corrected : 0, known && current->recounted != 0);
+	line_int8(lines, known ? current->deleted : 0, known && current->recounted != 0);
+	line_time(lines, known ? current->recounted : 0, known && current->recounted != 0);
+}
+
 static void
 put_status(Lines *lines, KanonPublication *publication, const Interval *limit)
 {
@@ -291,6 +305,7 @@ put_status(Lines *lines, KanonPublication *publication, const Interval *limit)
 	line_int8(lines, tail.difference, tail.difference > 0 && all);
 	line_int8(lines, current != NULL ? current->held_persons : 0, current != NULL && all);
 	line_int8(lines, current != NULL ? current->held_oldest : 0, current != NULL && all);
+	put_batches(lines, publication, current, all);
 	put_what_is_wrong(lines, publication, current, all);
 	line_end(lines);
 }

@@ -458,10 +458,26 @@ static const char *const keep_owner =
 	"SELECT format('ALTER TABLE %s OWNER TO %I', n.oid::regclass, pg_get_userbyid(c.relowner))"
 	" FROM pg_class c, pg_class n WHERE c.oid = $1 AND n.oid = $2 AND c.relowner <> n.relowner";
 
+/* Most relations have none, and a publication may have a thousand. */
+static bool
+has_grants(Oid relid)
+{
+	HeapTuple tuple = OidIsValid(relid) ? SearchSysCache1(RELOID, ObjectIdGetDatum(relid)) : NULL;
+	bool isnull = true;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		(void) SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relacl, &isnull);
+		ReleaseSysCache(tuple);
+	}
+	return !isnull;
+}
+
 void
 keep_private(Oid relid)
 {
-	run_statements(revoke_defaults, relid, relid);
+	if (has_grants(relid))
+		run_statements(revoke_defaults, relid, relid);
 }
 
 void

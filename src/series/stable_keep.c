@@ -140,8 +140,8 @@ look_for_changes(Run *run)
 	List *read = list_concat(list_make1_oid(run->source->relid), run->source->beside);
 	ListCell *lc;
 
-	if (!kanon_skip_unchanged || request->series.rehearsed || request->series.definition == NULL ||
-		request->columns.mask_key == NULL)
+	if (!kanon_skip_unchanged || request->series.rehearsed || request->series.appends ||
+		request->series.definition == NULL || request->columns.mask_key == NULL)
 		return;
 	foreach (lc, read)
 		if (citus_reads(lfirst_oid(lc)))

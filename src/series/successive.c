@@ -161,31 +161,30 @@ has_several_rows(const Source *source, const char *key)
 static bool
 counted_before(const Source *source, const Request *request)
 {
+	if (!OidIsValid(request->series.previous))
+		return false;
 	for (int c = 0; c < source->ngrouped; c++)
 		if (strcmp(source->qis[c].name, request->series.key) == 0)
 			return false;
-	return OidIsValid(request->series.previous) &&
-		   get_attnum(request->series.previous, request->series.key) != InvalidAttrNumber;
+	return get_attnum(request->series.previous, request->series.key) != InvalidAttrNumber;
 }
 
 /* Some have several rows: what that asks of the request. */
 static void
-check_several_rows(const Request *request)
+check_several_rows(const Request *request, const char *key)
 {
 	if (privacy_asks_population(request->privacy))
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("persons of the key \"%s\" have several rows, and rules about presence count rows",
-					request->series.key),
+			 errmsg("persons of the key \"%s\" have several rows, and rules about presence count rows", key),
 			 errdetail("A person in several classes can be found in any of them."),
 			 errhint("Publish a view with one row per person, or say {\"count_rows\": true} in options.")));
-	ereport(
-		NOTICE,
-		(errmsg("k counts persons by the key \"%s\", of whom some have several rows", request->series.key),
-		 errdetail("Rules that count values count persons, too. Counted in rows, one person could fill a "
-				   "class alone."),
-		 errhint("{\"count_rows\": true} in options counts rows.")));
+	ereport(NOTICE,
+			(errmsg("k counts persons by the key \"%s\", of whom some have several rows", key),
+			 errdetail("Rules that count values count persons, too. Counted in rows, one person could fill a "
+					   "class alone."),
+			 errhint("{\"count_rows\": true} in options counts rows.")));
 }
 
 void
@@ -193,23 +192,24 @@ successive_count_persons(Run *run)
 {
 	Request *request = run->request;
 	MemoryContext old;
+	const char *key = request->series.person != NULL ? request->series.person : request->series.key;
 	bool counted, several;
 
 	/* of a population k counts what the rule says */
-	if (request->series.key == NULL || request->count_rows || privacy_k_map(request->privacy) ||
+	if (key == NULL || request->count_rows || privacy_k_map(request->privacy) ||
 		privacy_find(request->privacy, PRIVACY_SUBJECT) >= 0)
 		return;
 	/* (also on nights on which each has one row: else row types were told apart by other columns than before) */
 	counted = counted_before(run->source, request);
-	several = !(request->series.rehearsed && is_unique(run->source->relid, request->series.key)) &&
-			  has_several_rows(run->source, request->series.key);
+	several = !(request->series.rehearsed && is_unique(run->source->relid, key)) &&
+			  has_several_rows(run->source, key);
 	if (!counted && !several)
 		return;
 	if (several)
-		check_several_rows(request);
+		check_several_rows(request, key);
 	/* the request outlives the run's queries, and what the model keeps of it, too */
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(run));
-	request->privacy = privacy_of_persons(request->privacy, run->source, request->series.key);
+	request->privacy = privacy_of_persons(request->privacy, run->source, key);
 	request_check(request);
 	MemoryContextSwitchTo(old);
 }
@@ -360,7 +360,8 @@ successive_settle(Run *run)
 	border_progress(run->border, "taking out the key", 0, -1);
 	if (run->request->series.histories != NULL)
 		histories_keep(run);
-	note_persons(run);
+	if (run->request->series.persons != NULL)
+		note_persons(run);
 }
 
 int64
