@@ -8,7 +8,9 @@
 #include "distributed/citus.h"
 #include "host/gate.h"
 #include "host/lines.h"
+#include "host/settings.h"
 #include "options/request.h"
+#include "series/differences.h"
 #include "series/successive.h"
 #include "publication/publication.h"
 
@@ -246,59 +248,30 @@ kanon_compare_releases(PG_FUNCTION_ARGS)
 
 /* ---- what a refresh adds to what readers know ---- */
 
-/* The columns of a release that are none of those that make its classes, as far as the other has them: "a, b"; NULL: none. */
-static char *
-columns_beside(const KanonPublication *publication, Oid release, Oid other)
+/* The columns that tell classes apart, and those beside them that both releases have. */
+static void
+list_columns(const KanonPublication *publication, Oid release, Oid other, List **classes, List **beside)
 {
 	Relation rel = table_open(release, AccessShareLock);
 	TupleDesc desc = RelationGetDescr(rel);
-	StringInfoData list;
 	int n;
 	char **qis = name_array(publication->qis, "quasi_identifiers", &n);
 
-	initStringInfo(&list);
 	for (int i = 0; i < desc->natts; i++)
 	{
-		const char *name = NameStr(TupleDescAttr(desc, i)->attname);
-		bool beside = !TupleDescAttr(desc, i)->attisdropped && get_attnum(other, name) > 0 &&
-					  strcmp(name, KANON_MARK_COLUMN) != 0;
+		char *name = pstrdup(NameStr(TupleDescAttr(desc, i)->attname));
+		bool told = strcmp(name, KANON_MARK_COLUMN) == 0 && is_marked(publication, release);
 
-		for (int c = 0; c < n && beside; c++)
-			beside = strcmp(name, qis[c]) != 0;
-		if (beside)
-			appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", quote_identifier(name));
+		if (TupleDescAttr(desc, i)->attisdropped || get_attnum(other, name) <= 0)
+			continue;
+		for (int c = 0; c < n && !told; c++)
+			told = strcmp(name, qis[c]) == 0;
+		if (told)
+			*classes = lappend(*classes, name);
+		else if (strcmp(name, KANON_MARK_COLUMN) != 0)
+			*beside = lappend(*beside, name);
 	}
 	table_close(rel, NoLock);
-	return list.len > 0 ? list.data : NULL;
-}
-
-/* Rows of a release, those that are alike added up. */
-static char *
-rows_alike(const KanonPublication *publication, Oid release, const char *beside)
-{
-	return psprintf("SELECT CAST(ROW(%s) AS pg_catalog.text) AS class, %s AS kept, pg_catalog.count(*) AS n"
-					" FROM %s GROUP BY 1, 2",
-					class_list(publication, release),
-					beside == NULL ? "''::pg_catalog.text"
-								   : psprintf("CAST(ROW(%s) AS pg_catalog.text)", beside),
-					relation_name(release));
-}
-
-/* The fewest rows of a class that one release has and the other has not. */
-static char *
-fewest_rows(const KanonPublication *publication, Oid before, Oid release)
-{
-	const char *beside = columns_beside(publication, before, release);
-
-	return psprintf(
-		"WITH x AS (%s), y AS (%s), c AS (SELECT"
-		" pg_catalog.sum(greatest(coalesce(x.n, 0) OPERATOR(pg_catalog.-) coalesce(y.n, 0), 0))::pg_catalog.int8 AS gone,"
-		" pg_catalog.sum(greatest(coalesce(y.n, 0) OPERATOR(pg_catalog.-) coalesce(x.n, 0), 0))::pg_catalog.int8 AS new"
-		" FROM x FULL JOIN y ON x.class OPERATOR(pg_catalog.=) y.class AND x.kept OPERATOR(pg_catalog.=) y.kept"
-		" GROUP BY coalesce(x.class, y.class))"
-		" SELECT pg_catalog.min(u.n) FROM c CROSS JOIN LATERAL (VALUES (c.gone), (c.new)) AS u (n)"
-		" WHERE u.n OPERATOR(pg_catalog.>) 0",
-		rows_alike(publication, before, beside), rows_alike(publication, release, beside));
 }
 
 static bool
@@ -318,9 +291,7 @@ release_difference(const KanonPublication *publication, const Release *before, c
 				   bool count)
 {
 	bool keyed = OidIsValid(before->persons) && OidIsValid(release->persons);
-	int nest;
-	bool isnull;
-	Datum value;
+	List *classes = NIL, *beside = NIL;
 
 	if (keyed)
 		check_keys(before->persons, "key", release->persons);
@@ -329,13 +300,9 @@ release_difference(const KanonPublication *publication, const Release *before, c
 		return 0;
 	if (!count)
 		return 0;
-	nest = plain_text_begin();
-	(void) blind_plans_begin(); /* until the same end */
-	(void) gate_execute_plain(keyed ? psprintf("%s SELECT pg_catalog.min(n) FROM difference",
-											   differences(before->persons, release->persons))
-									: fewest_rows(publication, before->relation, release->relation),
-							  false, SPI_OK_SELECT);
-	plain_text_end(nest);
-	value = gate_value(0, 1, INT8OID, &isnull);
-	return isnull ? 0 : DatumGetInt64(value);
+	progress_say("comparing with the release before", 0, -1);
+	if (keyed)
+		return differences_of_persons(before->persons, release->persons);
+	list_columns(publication, before->relation, release->relation, &classes, &beside);
+	return differences_of_rows(before->relation, release->relation, classes, beside);
 }
