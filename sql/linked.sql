@@ -440,6 +440,6 @@ SELECT told('"quasi_identifiers": ["zip", "sex"]', '"quasi_identifiers": ["city"
 SELECT told('"quasi_identifiers": ["zip", "sex"]', '"quasi_identifiers": ["city"], "keep": ["ship zip"], "allow_identifying": ["ship zip"]');
 SELECT told('"quasi_identifiers": ["sex"], "keep": ["club"]', '"quasi_identifiers": ["club"]');
 SELECT told('"quasi_identifiers": ["sex"]', '"quasi_identifiers": ["city"], "keep": ["ware"]', ', "\"Tells\".wares": {"keep": ["home"]}');
--- rows of one person agree in all that is the person's, which tells of nobody else
+-- rows of one person agree in all that is the person's, which identifies the person
 SELECT told('"quasi_identifiers": ["zip", "sex"]', '"quasi_identifiers": ["city"], "keep": ["nick"]');
 SELECT told('"quasi_identifiers": ["zip", "sex"], "keep": ["club"]', '"quasi_identifiers": ["city"]');

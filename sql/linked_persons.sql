@@ -94,6 +94,72 @@ SELECT count(*) FROM kanon_linked('joined.ill', '{"joined.ill": {"quasi_identifi
 SELECT v ->> 'says' AS says FROM (SELECT max(run) AS run FROM kanon_usefulness WHERE target = 'joined_public.ill') u, jsonb_array_elements(kanon_report_data(u.run) -> 'verdicts') AS v WHERE v ->> 'about' = 'kept';
 SELECT count(*) FROM kanon_linked('joined.ill', '{"joined.ill": {"quasi_identifiers": ["sex"], "keep": ["hiv"], "privacy": [{"rule": "alpha", "column": "hiv", "alpha": 0.5}]}, "joined.stay": {"quasi_identifiers": ["clinic"]}}', 'joined_public', 2, 'all', replace => true);
 SELECT v ->> 'says' AS says FROM (SELECT max(run) AS run FROM kanon_usefulness WHERE target = 'joined_public.ill') u, jsonb_array_elements(kanon_report_data(u.run) -> 'verdicts') AS v WHERE v ->> 'about' = 'kept';
+
+-- columns of a table to which a person or a row refers: each row that refers has a copy
+CREATE TABLE joined.address (id int PRIMARY KEY, city text, size int, land int REFERENCES joined.country, note text);
+CREATE TABLE joined.client (id bigint PRIMARY KEY, sex text, home int REFERENCES joined.address, pay int REFERENCES joined.address);
+CREATE TABLE joined.parcel (id uuid PRIMARY KEY, client bigint REFERENCES joined.client, what text, ship int REFERENCES joined.address);
+CREATE TABLE joined.event (id int PRIMARY KEY, address int REFERENCES joined.address, what text);
+CREATE TABLE joined.day (client bigint REFERENCES joined.client, day int, town int REFERENCES joined.address);
+INSERT INTO joined.address SELECT i, 'city ' || (i * i + i / 5) % 8, (i * i + i / 7) % 4, 1 + i % 3, 'n' || i FROM generate_series(1, 200) AS i;
+INSERT INTO joined.client SELECT i, CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END, CASE WHEN i % 10 > 0 THEN 1 + i % 200 END, 1 + i * 3 % 200 FROM generate_series(1, 300) AS i;
+INSERT INTO joined.parcel SELECT md5(i::text)::uuid, 1 + i % 300, 'w' || (i * i * 7 + i / 3) % 5, 1 + i * 7 % 200 FROM generate_series(1, 700) AS i;
+CREATE FUNCTION copied(address text, others text DEFAULT '', k bigint DEFAULT 5, known_rows text DEFAULT '1') RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    hint text;
+    detail text;
+BEGIN
+    DROP SCHEMA joined_public CASCADE;
+    CREATE SCHEMA joined_public;
+    RETURN QUERY SELECT concat_ws(' ', l.table_name || ':', l.role, l.published = l.row_count) FROM kanon_linked('joined.client', format('{"joined.client": {"quasi_identifiers": ["sex"]}, "joined.address": {%s}%s}', address, others)::jsonb,
+        'joined_public', k, known_rows::kanon_known_rows) AS l;
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT, detail = PG_EXCEPTION_DETAIL;
+    RAISE WARNING '%', concat_ws(E'\n', SQLSTATE || ': ' || SQLERRM, detail, hint);
+END $$;
+SELECT copied('"quasi_identifiers": ["city"], "keep": ["size", "land"], "foreign_key": "client_home_fkey"', ', "joined.country": {"keep": ["name"]}, "joined.parcel": {"quasi_identifiers": ["what"]}');
+-- who refers to nothing has a copy, too, and nobody shares one
+SELECT count(*) AS clients, count(DISTINCT c.home) AS homes, count(a.id) AS joined, count(a.city) < count(a.id) AS some_empty, count(l.name) > 200 AS lands
+FROM joined_public.client AS c LEFT JOIN joined_public.address AS a ON a.id = c.home LEFT JOIN joined_public.country AS l ON l.id = a.land;
+SELECT conrelid::regclass AS relation, contype, pg_get_constraintdef(oid) AS definition FROM pg_constraint WHERE connamespace = 'joined_public'::regnamespace ORDER BY conrelid::regclass::text, 2, 3;
+SELECT smallest >= 5 AS smallest, below_k, dangling, safe FROM kanon_check_linked('joined_public.client', '{"joined_public.client": {"quasi_identifiers": ["sex"]}, "joined_public.address": {"quasi_identifiers": ["city"]},
+    "joined_public.parcel": {"quasi_identifiers": ["what"]}}', 5);
+SELECT smallest, below_k > 20 AS below, safe FROM kanon_check_linked('joined.client', '{"joined.client": {"quasi_identifiers": ["sex"]}, "joined.address": {"quasi_identifiers": ["city"], "foreign_key": "client_home_fkey"},
+    "joined.parcel": {"quasi_identifiers": ["what"]}}', 5);
+SELECT source, target, options #>> '{linked,keys}' AS keys FROM kanon_usefulness WHERE target LIKE 'joined_public.%' ORDER BY run DESC LIMIT 3;
+SELECT s ->> 'says' AS says FROM (SELECT max(run) AS run FROM kanon_usefulness) u, jsonb_array_elements(kanon_report_data(u.run) -> 'statements') s WHERE s ->> 'about' = 'tables';
+-- of rows, known with them; of two steps; of everything
+SELECT copied('"quasi_identifiers": ["city"], "keep": ["size"], "foreign_key": "parcel_ship_fkey"', ', "joined.parcel": {"quasi_identifiers": ["what"]}', 5, '2');
+SELECT count(*) = count(a.id) AS joined, count(DISTINCT a.id) = count(*) AS own FROM joined_public.parcel AS p LEFT JOIN joined_public.address AS a ON a.id = p.ship;
+SELECT copied('"quasi_identifiers": ["size"], "foreign_key": "client_home_fkey"', ', "joined.country": {"quasi_identifiers": ["name"]}, "joined.parcel": {"quasi_identifiers": ["what"]}', 5, 'all');
+SELECT count(DISTINCT l.id) AS lands FROM joined_public.client AS c JOIN joined_public.address AS a ON a.id = c.home JOIN joined_public.country AS l ON l.id = a.land;
+SELECT below_k, safe FROM kanon_check_linked('joined_public.client', '{"joined_public.client": {"quasi_identifiers": ["sex"]}, "joined_public.address": {"quasi_identifiers": ["size"]}, "joined_public.country": {"quasi_identifiers": ["name"]},
+    "joined_public.parcel": {"quasi_identifiers": ["what"]}}', 5, 'all');
+SELECT k, table_name, published FROM kanon_linked_frontier('joined.client', '{"joined.client": {"quasi_identifiers": ["sex"]}, "joined.address": {"quasi_identifiers": ["city"], "foreign_key": "client_home_fkey"}}', '{3,10}');
+SELECT count(*) AS left_behind FROM pg_class WHERE relname LIKE 'kanon\_copies%';
+-- what it cannot be
+SELECT copied('"quasi_identifiers": ["city"]', ', "joined.parcel": {"quasi_identifiers": ["what"]}');
+SELECT copied('"quasi_identifiers": ["city"], "foreign_key": "nothing"', ', "joined.parcel": {"quasi_identifiers": ["what"]}');
+UPDATE joined.client SET home = CASE WHEN id <= 200 THEN id END;
+SELECT copied('"quasi_identifiers": ["city"], "keep": ["note"], "foreign_key": "client_home_fkey"');
+SELECT copied('"quasi_identifiers": ["city"], "foreign_key": "client_home_fkey"', ', "joined.event": {"quasi_identifiers": ["what"]}');
+SELECT copied('"quasi_identifiers": ["city"], "max_rows": 3, "foreign_key": "client_home_fkey"');
+SELECT copied('"quasi_identifiers": ["city"], "foreign_key": "day_town_fkey"', ', "joined.day": {"quasi_identifiers": ["day"]}');
+SELECT copied('"quasi_identifiers": ["city"], "foreign_key": "parcel_ship_fkey"', ', "joined.parcel": {"quasi_identifiers": ["what", "ship"]}');
+SELECT copied('"quasi_identifiers": ["city"], "foreign_key": "client_home_fkey"', ', "joined.parcel": {"quasi_identifiers": ["what"], "keep": ["ship"]}');
+-- night by night
+CREATE SCHEMA joined_view;
+CREATE SCHEMA joined_private;
+SELECT kanon_create_linked_publication('joined_view', 'joined.client', '{"joined.client": {"quasi_identifiers": ["sex"]}, "joined.address": {"quasi_identifiers": ["city"], "foreign_key": "client_home_fkey"}, "joined.parcel": {"quasi_identifiers": ["what"]}}', 5, private_schema => 'joined_private');
+UPDATE joined.client SET home = 7 WHERE id < 20;
+SELECT status FROM kanon_refresh('joined_view');
+SELECT count(*) = count(a.id) AS joined, count(DISTINCT a.id) AS own FROM joined_view.client AS c LEFT JOIN joined_view.address AS a ON a.id = c.home;
+SELECT smallest >= 5 AS smallest, safe FROM kanon_check_linked('joined_view.client', '{"joined_view.client": {"quasi_identifiers": ["sex"]}, "joined_view.address": {"quasi_identifiers": ["city"]}, "joined_view.parcel": {"quasi_identifiers": ["what"]}}', 5);
+SELECT count(*) AS left_behind FROM pg_class WHERE relname LIKE 'kanon\_copies%';
+SELECT kanon_drop_publication('joined_view');
+SELECT kanon_create_linked_publication('joined_view', 'joined.client', '{"joined.client": {"quasi_identifiers": ["sex"]}, "joined.address": {"quasi_identifiers": ["city"], "foreign_key": "client_home_fkey"}}', 5, private_schema => 'joined_private', protect_successive => true);
+DROP FUNCTION copied;
+DROP SCHEMA joined_view, joined_private CASCADE;
 DROP SCHEMA joined CASCADE;
 DROP SCHEMA joined_public CASCADE;
 DROP FUNCTION publish;

@@ -68,6 +68,13 @@ typedef struct LinkedTerms
 	char *constraint; /* that leads to persons, as the caller names it; or NULL */
 } LinkedTerms;
 
+/* Places of keys among the grouped columns. */
+typedef struct LinkedGrouped
+{
+	int parent;
+	int key;
+} LinkedGrouped;
+
 typedef struct LinkedTable
 {
 	Oid relid;
@@ -90,6 +97,8 @@ typedef struct LinkedTable
 	char *key; /* the primary key's only column; NULL: it has none of one column */
 	Oid key_type;
 	int parent; /* on whose rows its rows hang */
+	char *
+		reference; /* the parent's column that refers to it: each row of the parent has a copy of its own; NULL: it has none */
 	char *parent_column;
 	List *keys; /* LinkedKey: columns that refer to tables of the release, the parent's aside */
 	bool raw;   /* of a lookup: keys stay as they are */
@@ -101,8 +110,7 @@ typedef struct LinkedTable
 	Run *run;
 	struct Linked *of;       /* of a lookup, */
 	struct Shuffle *shuffle; /* and its rows */
-	int grouped_parent;      /* places among the grouped columns */
-	int grouped_key;
+	LinkedGrouped grouped;
 	LinkedTally tally;
 	uint32 *row_of; /* [ntypes] the first of its rows; PG_UINT32_MAX: nobody has it */
 	uint32 nrows;
@@ -264,6 +272,13 @@ extern char *linked_known_words(const Linked *linked);
 
 /* How many columns its rules look at: they come first beside the quasi-identifiers.  0: a check knows no rules. */
 extern int linked_rule_columns(const LinkedTable *table);
+
+/* The table above that is not of copies, whose key these have. */
+extern LinkedTable *linked_copied_for(const Linked *linked, const LinkedTable *table);
+
+/* linked_shapes.c: views that make copies, for as long as the release takes. */
+extern void linked_make_shapes(Linked *linked);
+extern void linked_drop_shapes(Linked *linked);
 
 /* Does a table publish the column? */
 extern bool linked_publishes(const LinkedTable *table, const char *column);

@@ -70,8 +70,8 @@ add_names(List *names, ArrayType *array)
 }
 
 /* All that the options of a table may mean by a column's name. */
-static List *
-names_used(const LinkedTable *table)
+List *
+linked_names_used(const LinkedTable *table)
 {
 	JsonbIterator *it = JsonbIteratorInit(&table->options->root);
 	List *names = add_names(add_names(NIL, table->qis), table->request.columns.keep);
@@ -91,7 +91,7 @@ names_used(const LinkedTable *table)
 static Source *
 open_used(const LinkedTable *table)
 {
-	List *names = names_used(table);
+	List *names = linked_names_used(table);
 	int natts = relation_natts(table->relid), n = 0;
 	const char **used = palloc(sizeof(char *) * Max(natts, 1));
 

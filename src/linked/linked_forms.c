@@ -218,11 +218,36 @@ put_known(Recount *recount)
 	recount->marked = -1;
 }
 
+/* Copies are known with what they are copies for, and those of the person always are. */
+static void
+take_copies(Recount *recount)
+{
+	bool any = false;
+
+	for (int t = 0; t < recount->n; t++)
+		any = any || recount->tables[t].copied;
+	for (int i = 0; i < recount->nrows && any; i++)
+	{
+		const RecountRow *row = &recount->own[i];
+
+		if (recount->tables[row->table].like->reference == NULL || recount->chosen[i] ||
+			(row->above >= 0 && !recount->chosen[row->above]))
+			continue;
+		recount->chosen[i] = true;
+		recount->list[recount->ninside++] = i;
+	}
+}
+
 static void
 put_chosen(Recount *recount)
 {
+	int ninside = recount->ninside;
+
+	take_copies(recount);
 	put_form(recount);
 	put_known(recount);
+	while (recount->ninside > ninside)
+		recount->chosen[recount->list[--recount->ninside]] = false;
 }
 
 /* ---- rows that are chosen ---- */
@@ -275,7 +300,7 @@ is_seen(Recount *recount, int i, uint64 pass)
 	uint32 tuple = table->tuple[row->number];
 	bool was;
 
-	if (table->nvalues > 0)
+	if (table->nvalues > 0 || table->copied)
 		return false;
 	for (int above = i; above >= 0; above = recount->own[above].above)
 		if (recount->inside[above] > 0)
@@ -304,7 +329,8 @@ choose(Recount *recount, int from)
 		int table = recount->own[i].table;
 		bool seen;
 
-		if (recount->known[table] == recount->tables[table].like->terms.known)
+		if (recount->tables[table].like->reference != NULL ||
+			recount->known[table] == recount->tables[table].like->terms.known)
 		{
 			i = recount->end[table] - 1;
 			continue;
@@ -406,6 +432,9 @@ put_person(Recount *recount, uint32 person)
 	recount->own = recount->rows + recount->start[person];
 	recount->nrows = (int) (recount->start[person + 1] - recount->start[person]);
 	look_at_rows(recount);
+	/* (of the person's copies somebody knows, whatever rows are known) */
+	if (recount->linked->m > 0 && recount->tables[0].copied)
+		put_chosen(recount);
 	if (recount->linked->m > 0)
 	{
 		choose(recount, 0);

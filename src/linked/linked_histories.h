@@ -53,6 +53,8 @@ typedef struct LinkedHistories
 } LinkedHistories;
 
 /* linked_copies.c: private tables; the source as it is now, and what the release is made of. */
+extern List *
+linked_names_used(const LinkedTable *table); /* char *: all that its options may mean by a column's name */
 extern char *held_name(const Linked *linked, const char *what); /* a free one beside the targets */
 extern Oid held_private(const char *name);
 extern void held_lasting(const char *name);

@@ -91,7 +91,8 @@ table_named(const Linked *linked, const JsonbValue *key)
 	{
 		LinkedTable *table = &linked->tables[i];
 
-		if (table->role == LINKED_ROWS &&
+		/* (copies are known with their rows) */
+		if (table->role == LINKED_ROWS && table->reference == NULL &&
 			(is_name(key, table->name) || is_name(key, table->relname) || is_name(key, table->known)))
 			return table;
 	}
@@ -163,7 +164,9 @@ linked_known_text(const Linked *linked)
 	appendStringInfoChar(&json, '{');
 	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS; i++)
 	{
-		if (i > 1)
+		if (linked->tables[i].reference != NULL)
+			continue;
+		if (json.len > 1)
 			appendStringInfoString(&json, ", ");
 		escape_json(&json, linked->tables[i].known);
 		appendStringInfo(&json, ": %d", linked->tables[i].terms.known);
@@ -194,8 +197,9 @@ linked_known_words(const Linked *linked)
 							  : psprintf("%d rows of a person in each table", linked->m);
 	initStringInfo(&words);
 	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS; i++)
-		appendStringInfo(&words, "%s%s of a person in \"%s\"", i > 1 ? ", " : "",
-						 rows_words(linked->tables[i].terms.known), linked->tables[i].known);
+		if (linked->tables[i].reference == NULL)
+			appendStringInfo(&words, "%s%s of a person in \"%s\"", words.len > 0 ? ", " : "",
+							 rows_words(linked->tables[i].terms.known), linked->tables[i].known);
 	if (linked->in_all > 0)
 		appendStringInfo(&words, ", but no more than %s in all tables together", rows_words(linked->in_all));
 	return words.data;

@@ -1,10 +1,10 @@
 /*
- * linked_owned.c: does a kept column of a lookup identify the persons whose rows refer to it?
+ * linked_owned.c: does a kept column of another table than the subject's identify persons?
  *
- * The address of one person each is a column of that person, wherever it stands.  So the rows of persons are joined with each
- * lookup, over as many steps as it takes, and what the lookup shows beside each of them is judged as a kept column of these
- * rows would be (rows/identifying_columns.c).  A lookup is published whole, so that it does not matter whether
- * readers can join it.
+ * The address of one person each is a column of that person, wherever it stands.  So persons are joined with their rows, and
+ * these with each lookup, over as many steps as it takes.  Values that a table shows beside each of them are judged as a kept
+ * column of the subject's table would be (rows/identifying_columns.c).  A lookup is published whole, so that it does not
+ * matter whether readers can join it.
  *
  * Some persons are looked at first: among them a value looks more like one's own than it is.  All are, where it does.
  */
@@ -27,15 +27,13 @@ typedef struct Look
 	Border *border;
 } Look;
 
-/*
- * Is it judged here?  Rows of persons are when they are written, but for keys of lookups that stay as they are.
- */
+/* Is it judged here?  The subject's table is when it is written, but for keys of lookups that stay as they are. */
 static bool
 is_judged(const LinkedPlace *place, const SourceColumn *column)
 {
 	if (linked_is_reference(place->table, column->name))
 		return column->mask == NULL && !linked_answers(place->table, column->name);
-	return place->table->role == LINKED_LOOKUP && !column->may_identify;
+	return place->table->role != LINKED_SUBJECT && !column->may_identify;
 }
 
 static bool
@@ -56,10 +54,9 @@ open_again(const LinkedPlace *place)
 	const LinkedTable *table = place->table;
 	const Request *request = &table->request;
 	const Source *run = table->run->source;
-	Source *source = source_open_kept(table->relid, request->columns.keep);
+	Source *source = source_open_kept(request->source, request->columns.keep);
 
-	if (table->role == LINKED_LOOKUP)
-		masks_read(source, request->columns.mask, NULL, request->columns.mask_key, request->published);
+	masks_read(source, request->columns.mask, NULL, request->columns.mask_key, request->published);
 	for (int i = 0; i < source->nkept; i++)
 	{
 		source->kept[i].may_identify = !is_judged(place, &run->kept[i]);

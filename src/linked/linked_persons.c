@@ -248,7 +248,7 @@ number_person(Linked *linked, Person *person)
 uint32 *
 linked_persons_of(Linked *linked, const LinkedTable *table)
 {
-	const SourceColumn *column = &table->run->source->qis[table->grouped_parent];
+	const SourceColumn *column = &table->run->source->qis[table->grouped.parent];
 	uint32 n = dictionary_size(column->dictionary);
 	uint32 *person = border_palloc(table->run->border, sizeof(uint32) * Max(n, 1));
 	Pseudonyms *pseudonyms =

@@ -20,7 +20,7 @@ linked_role(const LinkedTable *table)
 {
 	static const char *const roles[] = {"subject", "rows", "not linked", "lookup"};
 
-	return roles[table->role];
+	return table->reference != NULL ? "copies" : roles[table->role];
 }
 
 static void
@@ -35,13 +35,13 @@ put_text(StringInfo json, const char *name, const char *text)
 
 /* Columns that refer to other tables, by whose places in the list. */
 static void
-put_references(const LinkedTable *table, StringInfo json)
+put_references(const Linked *linked, const LinkedTable *table, StringInfo json)
 {
 	const char *before = "";
 	ListCell *cell;
 
 	appendStringInfoString(json, ", \"refers\": [");
-	if (table->role == LINKED_ROWS)
+	if (table->role == LINKED_ROWS && table->reference == NULL)
 	{
 		appendStringInfo(json, "{\"to\": %d", table->parent);
 		put_text(json, "column", table->parent_column);
@@ -56,6 +56,15 @@ put_references(const LinkedTable *table, StringInfo json)
 			continue;
 		appendStringInfo(json, "%s{\"to\": %d", before, key->table);
 		put_text(json, "column", key->column);
+		appendStringInfoChar(json, '}');
+		before = ", ";
+	}
+	for (int i = 0; i < linked->n; i++)
+	{
+		if (linked->tables[i].reference == NULL || &linked->tables[linked->tables[i].parent] != table)
+			continue;
+		appendStringInfo(json, "%s{\"to\": %d", before, i);
+		put_text(json, "column", linked->tables[i].reference);
 		appendStringInfoChar(json, '}');
 		before = ", ";
 	}
@@ -74,7 +83,7 @@ put_table(const Linked *linked, int place, StringInfo json)
 	put_text(json, "target", linked->publication != NULL ? table->known : run->target->qualified);
 	put_text(json, "role", linked_role(table));
 	put_text(json, "key", table->role == LINKED_ALONE ? NULL : table->key);
-	put_references(table, json);
+	put_references(linked, table, json);
 	appendStringInfo(json, ", \"row_count\": " INT64_FORMAT ", \"published\": " INT64_FORMAT,
 					 run->record.row_count, run->record.row_count - dropped);
 	if (table->role == LINKED_ROWS)

@@ -40,7 +40,8 @@ static void
 add_row(Recount *recount, Datum above, bool above_null, Datum key, bool key_null)
 {
 	RecountTable *table = recount->reading;
-	RecountTable *parent = table->parent < 0 ? NULL : &recount->tables[table->parent];
+	RecountTable *parent =
+		table->parent < 0 || table->like->reference != NULL ? NULL : &recount->tables[table->parent];
 	uint32 found = 0;
 
 	if (parent != NULL)
@@ -83,7 +84,7 @@ receive_group(void *arg, TupleTableSlot *slot)
 {
 	Recount *recount = arg;
 	const Source *source = recount->reading->source;
-	bool has_parent = recount->reading->parent >= 0;
+	bool has_parent = recount->reading->parent >= 0 && recount->reading->like->reference == NULL;
 	int keys = source->nkept - recount->reading->nvalues;
 	Datum *values[KANON_MAX_COLUMNS + 2];
 	bool *nulls[KANON_MAX_COLUMNS + 2];
@@ -125,17 +126,18 @@ read_table(Recount *recount, RecountTable *table)
 	StringInfoData columns;
 	Gate *gate;
 
-	if (table->parent >= 0)
+	if (table->parent >= 0 && like->reference == NULL)
 		names[n++] = like->parent_column;
 	/* (a person's only row may have one key of both) */
-	if (table->parent < 0 || (like->is_parent && strcmp(like->key, like->parent_column) != 0))
+	if (table->parent < 0 || like->reference != NULL ||
+		(like->is_parent && strcmp(like->key, like->parent_column) != 0))
 		names[n++] = like->key;
 	key = n - 1;
 	table->nvalues = linked_rule_columns(like);
 	for (int c = 0; c < table->nvalues; c++)
 		names[n++] = like->run->source->qis[like->run->source->nqis + c].name;
 	table->source = source_open(like->relid, like->qis, name_list(names, n), NULL);
-	if (table->parent < 0 || like->is_parent)
+	if (table->parent < 0 || like->reference != NULL || like->is_parent)
 		table->keys = dictionary_create(recount->border->context, &table->source->kept[key]);
 	gate = gate_create(table->source->name, table->source->relid, n);
 	initStringInfo(&columns);
@@ -265,6 +267,8 @@ linked_recount(const Linked *linked, Border *border)
 		table->like = &linked->tables[recount->n++];
 		table->parent = table->like->parent;
 		read_table(recount, table);
+		if (table->like->reference != NULL)
+			linked_copy_rows(recount, recount->n - 1);
 	}
 	sort_rows(recount);
 	linked_read_values(recount);

@@ -23,6 +23,10 @@ typedef struct Table
 	Size value_room;
 	uint32 *values;     /* [n * nvalues] by the source's dictionaries */
 	KanonProblem ruled; /* by rows as they were written */
+
+	/* of copies: the table has rows, to one of which (or none) each row of the parent refers */
+	uint32 *row_of; /* [n] its row; DICTIONARY_NONE: none */
+	bool copied;    /* rows have copies */
 } RecountTable;
 
 /* A row of a person. */
@@ -102,6 +106,9 @@ typedef struct Recount
 	uint64 *seen[KANON_MAX_LINKED * KANON_MAX_KNOWN_ROWS]
 				[KANON_MAX_LINKED]; /* by nchosen and table, of each tuple: the pass in which one came */
 } Recount;
+
+/* linked_referred.c: the table has been read, as it is; now it has a row for each of the parent's. */
+extern void linked_copy_rows(Recount *recount, int t);
 
 /* linked_values.c: what the subject's table keeps, and the rules about it. */
 extern void linked_read_values(Recount *recount);

@@ -175,6 +175,7 @@ linked_publish(Linked *linked)
 		return false;
 	for (int i = 0; i < linked->n; i++)
 		linked->tables[i].request.linked.snapshot = linked->snapshot;
+	linked_make_shapes(linked);
 	if (linked->histories != NULL)
 		linked_hold(linked);
 	publish_tables(linked);
@@ -185,6 +186,7 @@ linked_publish(Linked *linked)
 	verify(linked);
 	linked_place(linked);
 	linked_record(linked);
+	linked_drop_shapes(linked);
 	tell(linked);
 	return true;
 }

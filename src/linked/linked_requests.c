@@ -212,9 +212,9 @@ ready_rows(Run *run)
 {
 	LinkedTable *table = run->request->own;
 
-	table->grouped_parent = grouped_place(run->source, linked_parent_read(table));
+	table->grouped.parent = grouped_place(run->source, linked_parent_read(table));
 	if (table->is_parent)
-		table->grouped_key = grouped_place(run->source, linked_key_read(table));
+		table->grouped.key = grouped_place(run->source, linked_key_read(table));
 	run->problem.nextra = run->source->ngrouped - run->source->nqis;
 	run->problem.extra = run->types->grouped + run->source->nqis;
 	run->problem.leaves_out = true;
@@ -321,6 +321,14 @@ set_lasting_costs(const Linked *linked, LinkedTable *table)
 static void
 refuse_unprotected(const LinkedTable *table)
 {
+	if (table->reference != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg(
+				 "table \"%s\" has columns of rows that refer to it, which protect_successive does not look after",
+				 excerpt(table->name)),
+			 errhint("Take \"quasi_identifiers\" of it or protect_successive out.")));
 	if (table->role == LINKED_ALONE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -381,7 +389,7 @@ fill_request(Linked *linked, LinkedTable *table)
 	request->function = "kanon_linked";
 	request->caller = linked->caller;
 	request->linked.border = linked->border;
-	request->source = table->relid;
+	request->source = request->linked.named = table->relid;
 	request->qis = table->qis != NULL ? table->qis : name_list(NULL, 0);
 	request->target = psprintf("%s.%s", quote_identifier(linked->schema), quote_identifier(table->target));
 	request->columns.mask_key = linked->secret;
@@ -447,10 +455,35 @@ find_raw(Linked *linked, LinkedTable *table)
 	}
 }
 
+/* A column that refers to copies shows the key of the row itself, which its copy has. */
+static void
+refer_to_copies(Linked *linked, LinkedTable *table)
+{
+	for (int i = 0; i < linked->n; i++)
+	{
+		const LinkedTable *copies = &linked->tables[i];
+
+		if (copies->reference == NULL || &linked->tables[copies->parent] != table)
+			continue;
+		if (has_name(table->qis, copies->reference))
+			raise_column(table, copies->reference, "refers to a table whose columns somebody may know",
+						 "Name quasi-identifiers of that table alone: its rows are columns of this one.");
+		if (strcmp(copies->reference, table->key) == 0 ||
+			(table->parent_column != NULL && strcmp(copies->reference, table->parent_column) == 0))
+			raise_column(table, copies->reference, "is a key of two tables",
+						 "Publish the two as one, in a view that joins them.");
+		mask_key(linked, table, copies->reference, table);
+		table->request.linked.referring = lappend(table->request.linked.referring, copies->reference);
+		table->request.linked.key = table->key;
+	}
+}
+
 static void
 publish_keys(Linked *linked, LinkedTable *table)
 {
 	ListCell *cell;
+
+	refer_to_copies(linked, table);
 
 	foreach (cell, table->keys)
 	{

@@ -55,8 +55,8 @@ linked_forget(Linked *linked)
 static uint32 *
 rows_of_codes_above(const LinkedTable *table, const LinkedTable *parent)
 {
-	const SourceColumn *column = &table->run->source->qis[table->grouped_parent];
-	const SourceColumn *key = &parent->run->source->qis[parent->grouped_key];
+	const SourceColumn *column = &table->run->source->qis[table->grouped.parent];
+	const SourceColumn *key = &parent->run->source->qis[parent->grouped.key];
 	const RowTypes *types = parent->run->types;
 	uint32 nkeys = dictionary_size(key->dictionary), n = dictionary_size(column->dictionary);
 	uint32 *row_of_key = border_palloc(table->run->border, sizeof(uint32) * Max(nkeys, 1));
@@ -64,7 +64,7 @@ rows_of_codes_above(const LinkedTable *table, const LinkedTable *parent)
 
 	memset(row_of_key, 0xff, sizeof(uint32) * nkeys);
 	for (uint32 i = 0; i < types->ntypes; i++)
-		row_of_key[types->grouped[parent->grouped_key].code[i]] = parent->row_of[i];
+		row_of_key[types->grouped[parent->grouped.key].code[i]] = parent->row_of[i];
 	for (uint32 code = 0; code < n; code++)
 	{
 		bool isnull;
@@ -102,7 +102,7 @@ find_rows(Linked *linked, LinkedTable *table)
 	memset(table->gone, 0, sizeof(bool) * n);
 	for (uint32 i = 0; i < types->ntypes; i++)
 	{
-		uint32 of = whose[types->grouped[table->grouped_parent].code[i]];
+		uint32 of = whose[types->grouped[table->grouped.parent].code[i]];
 
 		table->row_of[i] = of == NOBODY ? NOBODY : table->nrows;
 		if (of == NOBODY)
@@ -315,8 +315,9 @@ linked_solve(Linked *linked)
 		to->problem = &table->run->problem;
 		to->ruled = table->ruled.privacy != NULL ? &table->ruled : NULL;
 		to->weight = linked_stake(linked, table);
-		to->known = table->terms.known;
+		to->known = table->reference != NULL ? 0 : table->terms.known;
 		to->parent = table->parent - 1;
+		to->copies = table->reference != NULL;
 		to->nrows = table->nrows;
 		to->type = table->type;
 		to->person = table->person;

@@ -34,6 +34,10 @@ typedef struct Schema
 	bool *reached; /* [n] */
 } Schema;
 
+/* Columns of copies are known with the row that they are copies for. */
+#define COPIES_HINT \
+	"A table with quasi_identifiers to which one column of the subject's table, or of its rows, refers is published in copies."
+
 /* ---- what the catalogs say ---- */
 
 static char *
@@ -127,6 +131,16 @@ leads(const Schema *schema, const ForeignKey *key)
 		   (from->terms.constraint == NULL || strcmp(from->terms.constraint, key->name) == 0);
 }
 
+/* The reference of which a table's rows are copies? */
+static bool
+is_reference(const Schema *schema, const ForeignKey *key)
+{
+	const LinkedTable *to = &schema->linked->tables[key->to];
+
+	return to->qis != NULL && !schema->reached[key->to] && key->from != key->to &&
+		   (to->terms.constraint == NULL || strcmp(to->terms.constraint, key->name) == 0);
+}
+
 static void
 check_named(const Schema *schema)
 {
@@ -136,7 +150,8 @@ check_named(const Schema *schema)
 		bool found = table->terms.constraint == NULL;
 
 		for (int c = 0; c < schema->nkeys && !found; c++)
-			found = schema->keys[c].from == i && leads(schema, &schema->keys[c]);
+			found = (schema->keys[c].from == i && leads(schema, &schema->keys[c])) ||
+					(schema->keys[c].to == i && is_reference(schema, &schema->keys[c]));
 		if (!found)
 			linked_raise_table(
 				table,
@@ -194,6 +209,85 @@ choose_path(const Schema *schema, int table)
 	from->parent_column = path->column;
 }
 
+/* The one reference of which a table's rows are copies; NULL: no row of a person refers to it. */
+static const ForeignKey *
+find_reference(const Schema *schema, int table)
+{
+	const Linked *linked = schema->linked;
+	const ForeignKey *found = NULL;
+	StringInfoData names;
+	int n = 0;
+
+	initStringInfo(&names);
+	for (int c = 0; c < schema->nkeys; c++)
+	{
+		const ForeignKey *key = &schema->keys[c];
+		const LinkedTable *from = &linked->tables[key->from];
+
+		if (key->to != table || !is_reference(schema, key) ||
+			!(schema->reached[key->from] || from->reference != NULL) || from->role == LINKED_ALONE)
+			continue;
+		found = key;
+		appendStringInfo(&names, "%s\"%s\"", n++ > 0 ? ", " : "", key->name);
+	}
+	if (n > 1)
+		linked_raise_table(&linked->tables[table],
+						   psprintf("is referred to by several foreign keys: %s", names.data),
+						   "Say by {\"foreign_key\": \"its name\"} of it whose columns it has.");
+	if (found != NULL && found->column == NULL)
+		linked_raise_table(
+			&linked->tables[table],
+			psprintf("is referred to by a key of several columns, \"%s\"", found->name),
+			"Copies are made by keys of one column: take \"quasi_identifiers\" out, and it is a lookup.");
+	return found;
+}
+
+/* Tables to which a person or a row refers, with columns that somebody may know of it: each row that refers has a copy. */
+static void
+find_copies(Schema *schema)
+{
+	Linked *linked = schema->linked;
+	bool more = true;
+
+	while (more)
+	{
+		more = false;
+		for (int i = 0; i < linked->n; i++)
+		{
+			LinkedTable *table = &linked->tables[i];
+			const ForeignKey *key = schema->reached[i] || table->reference != NULL || table->qis == NULL
+										? NULL
+										: find_reference(schema, i);
+
+			if (key == NULL)
+				continue;
+			if (table->max_rows > 0 || !table->linked || table->referenced)
+				linked_raise_table(table, "has rows to which rows of persons refer, as their columns",
+								   "Leave out \"max_rows\", \"linked\" and \"referenced\".");
+			if (table->key == NULL)
+				linked_raise_table(table, "has no primary key of one column",
+								   "Copies are made by keys of one column.");
+			more = true;
+			table->parent = key->from;
+			table->parent_column = table->key;
+			table->reference = key->column;
+		}
+	}
+}
+
+/* A row of it would hang on several copies. */
+static void
+refuse_below_copies(const Schema *schema, int table)
+{
+	for (int c = 0; c < schema->nkeys; c++)
+		if (schema->keys[c].from == table && schema->linked->tables[schema->keys[c].to].reference != NULL)
+			linked_raise_table(
+				&schema->linked->tables[table],
+				psprintf("hangs on table \"%s\", to which rows of several persons may refer",
+						 excerpt(schema->linked->tables[schema->keys[c].to].name)),
+				"Take \"quasi_identifiers\" of that one out, and it is a lookup; or leave this one out.");
+}
+
 /* Rows refer to it, or to what refers to it. */
 static void
 find_lookups(Schema *schema)
@@ -209,8 +303,9 @@ find_lookups(Schema *schema)
 		{
 			const ForeignKey *key = &schema->keys[c];
 
-			if ((schema->reached[key->from] || referred[key->from]) && !schema->reached[key->to] &&
-				!referred[key->to])
+			if ((schema->reached[key->from] || referred[key->from] ||
+				 linked->tables[key->from].reference != NULL) &&
+				!schema->reached[key->to] && !referred[key->to])
 				more = referred[key->to] = true;
 		}
 	}
@@ -218,8 +313,10 @@ find_lookups(Schema *schema)
 	{
 		LinkedTable *table = &linked->tables[i];
 
-		if (schema->reached[i])
+		if (schema->reached[i] || table->reference != NULL)
 			continue;
+		if (!referred[i])
+			refuse_below_copies(schema, i);
 		if (!referred[i])
 			linked_raise_table(
 				table, "has no path to the subject, and no other table refers to it",
@@ -227,7 +324,7 @@ find_lookups(Schema *schema)
 				"are named; or publish it alone.");
 		if (table->qis != NULL || table->max_rows > 0 || !table->linked)
 			linked_raise_table(table, "is a lookup, on which no person hangs",
-							   "Of lookups say what to \"keep\" and \"mask\", and no more.");
+							   "Of lookups say what to \"keep\" and \"mask\", and no more. " COPIES_HINT);
 		table->role = LINKED_LOOKUP;
 	}
 }
@@ -321,7 +418,20 @@ note_keys(Schema *schema)
 
 		if (key->column == NULL)
 			continue;
-		if (from->parent == key->to && strcmp(from->parent_column, key->column) == 0)
+		if (to->reference != NULL && to->parent == key->from && strcmp(to->reference, key->column) == 0)
+		{
+			check_key(linked, from, key->column, to, key->refers);
+			if (from->key == NULL)
+				linked_raise_table(
+					from,
+					psprintf("has no primary key of one column, by which copies of \"%s\" are told apart",
+							 excerpt(to->name)),
+					"Give it one, or leave the other table out.");
+			from->is_parent = true;
+			continue;
+		}
+		if (from->reference == NULL && from->parent == key->to &&
+			strcmp(from->parent_column, key->column) == 0)
 		{
 			check_key(linked, from, key->column, to, key->refers);
 			to->is_parent = to->is_parent || from->role == LINKED_ROWS;
@@ -333,6 +443,14 @@ note_keys(Schema *schema)
 		if (to->role == LINKED_LOOKUP)
 			check_key(linked, from, key->column, to, key->refers);
 	}
+}
+
+LinkedTable *
+linked_copied_for(const Linked *linked, const LinkedTable *table)
+{
+	while (table->reference != NULL)
+		table = &linked->tables[table->parent];
+	return unconstify(LinkedTable *, table);
 }
 
 static void
@@ -395,8 +513,9 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 	}
 	check_subject(linked, subject);
 	find_foreign_keys(&schema);
-	check_named(&schema);
 	reach(&schema);
+	check_named(&schema);
+	find_copies(&schema);
 	find_lookups(&schema);
 	for (int i = 0; i < linked->n; i++)
 		if (schema.reached[i] && linked->tables[i].role != LINKED_SUBJECT)
@@ -404,6 +523,9 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 	sort_tables(&schema);
 	note_keys(&schema);
 	linked_know_tables(linked);
+	for (int i = 0; i < linked->n; i++)
+		if (linked->tables[i].reference != NULL)
+			linked->tables[i].key_type = linked_copied_for(linked, &linked->tables[i])->key_type;
 	for (int i = 0; i < linked->n; i++)
 	{
 		LinkedTable *table = &linked->tables[i];
@@ -428,7 +550,8 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 			linked_raise_table(
 				table, "is not linked, and does not refer to the subject itself",
 				"Only tables that refer to the subject's can be published without a key to the person.");
-		if (table->parent > 0 && linked->tables[table->parent].role == LINKED_ALONE)
+		if (table->parent > 0 && table->reference == NULL &&
+			linked->tables[table->parent].role == LINKED_ALONE)
 			linked_raise_table(table, "hangs on a table that is published without a key to the person",
 							   "Leave it out, or link the other one.");
 	}

@@ -165,7 +165,9 @@ add_keys(const Linked *linked)
 		const LinkedTable *table = &linked->tables[i];
 		ListCell *cell;
 
-		if (table->role == LINKED_ROWS)
+		if (table->reference != NULL)
+			add_foreign_key(&linked->tables[table->parent], table->reference, table, true);
+		else if (table->role == LINKED_ROWS)
 			add_foreign_key(table, table->parent_column, &linked->tables[table->parent], true);
 		foreach (cell, table->keys)
 		{
@@ -209,7 +211,11 @@ linked_place(const Linked *linked)
 {
 	drop_old_keys(linked);
 	for (int i = 0; i < linked->n; i++)
+	{
+		/* (as readers of the record know it) */
+		linked->tables[i].run->record.source = relation_name(linked->tables[i].relid);
 		run_place(linked->tables[i].run);
+	}
 	CommandCounterIncrement();
 	add_keys(linked);
 }

@@ -175,6 +175,7 @@ linked_read(Linked *linked)
 {
 	linked_requests(linked);
 	linked_check_targets(linked);
+	linked_make_shapes(linked);
 	linked->tries_all = true;
 	linked->snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	for (int i = 0; i < linked->n; i++)

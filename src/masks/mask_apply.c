@@ -236,13 +236,13 @@ masks_apply(Masks *masks, const Datum *given, const bool *nulls)
 		Mask *mask = masks->columns[i]->mask;
 
 		masks->values[i] = values[i];
-		masks->nulls[i] = nulls[i];
-		if (mask == NULL || (nulls[i] && mask->kind != MASK_CONSTANT))
+		masks->nulls[i] = nulls[mask != NULL && mask->kind == MASK_PSEUDONYM ? mask->place : i];
+		if (mask == NULL || (masks->nulls[i] && mask->kind != MASK_CONSTANT))
 			continue;
 		switch (mask->kind)
 		{
 			case MASK_PSEUDONYM:
-				masks->values[i] = pseudonym(masks, mask, values[i]);
+				masks->values[i] = pseudonym(masks, mask, values[mask->place]);
 				break;
 			case MASK_NUMBER:
 				masks->values[i] = cut(mask, values[i]);
@@ -503,7 +503,8 @@ int
 masks_who(const Source *source)
 {
 	for (int i = 0; i < source->nkept && source->masks != NULL; i++)
-		if (source->kept[i].mask != NULL && source->kept[i].mask->person != NULL)
+		if (source->kept[i].mask != NULL && source->kept[i].mask->person != NULL &&
+			source->kept[i].mask->kind != MASK_PSEUDONYM)
 			return source->kept[i].mask->place;
 	return -1;
 }

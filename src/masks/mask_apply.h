@@ -86,14 +86,15 @@ typedef struct Mask
 	Oid type;   /* in the target */
 	bool byval; /* of that type */
 	int16 length;
-	Oid collation;   /* there */
-	bool lasting;    /* the key is the publication's */
-	bool number;     /* a pseudonym is a bigint, no uuid */
-	char *group;     /* of a pseudonym: columns of one group have one for equal texts; NULL: the column's own.
+	Oid collation; /* there */
+	bool lasting;  /* the key is the publication's */
+	bool number;   /* a pseudonym is a bigint, no uuid */
+	char *group;   /* of a pseudonym: columns of one group have one for equal texts; NULL: the column's own.
 					  For noise and means: columns that are looked at together. */
-	char *person;    /* of a shift, or of what is drawn by the key: the column that says who a row is about */
-	int place;       /* among the kept columns, once rows are written: its own, or that of what is hashed */
-	int64 days;      /* at most, either way */
+	char *
+		person; /* of a pseudonym: the column of which it is one, NULL: its own; of a shift, or of what is drawn by the key: the column that says who a row is about */
+	int place;  /* among the kept columns, once rows are written: its own, or that of what is hashed */
+	int64 days; /* at most, either way */
 	Numeric step;    /* to round to; NULL: not rounded */
 	double fraction; /* the same, for floats and integers */
 	bool decimal;    /* it is a power of ten, */
@@ -156,6 +157,9 @@ typedef struct Masks
  * release to release.  Those that hide a value whole may be of a column that identifies.
  */
 extern void masks_read(Source *source, Jsonb *masks, const char *key, const bytea *lasting, bool stay);
+
+/* After masks_read: the pseudonyms in these columns (char *) are those of another kept column, in every row that has one. */
+extern void masks_instead(Source *source, const List *columns, char *of);
 
 /* After masks_read: of kept columns that can spell equal values differently one spelling is published. */
 extern void masks_spell(Source *source);

@@ -315,10 +315,10 @@ begin_hmac(Masks *masks, int key)
 static void
 hash_text(Masks *masks, Mask *mask, Datum value, uint64 *hash)
 {
-	const char *use = mask->kind == MASK_SHIFT ? "kanon shift"
-					  : mask->person != NULL   ? "kanon draw"
-					  : mask->group != NULL    ? mask->group
-											   : mask->column->name;
+	const char *use = mask->kind == MASK_SHIFT                               ? "kanon shift"
+					  : mask->person != NULL && mask->kind != MASK_PSEUDONYM ? "kanon draw"
+					  : mask->group != NULL                                  ? mask->group
+																			 : mask->column->name;
 	Size length;
 	const char *text = text_of(mask, value, &length);
 
@@ -488,4 +488,15 @@ pseudonyms_end(Pseudonyms *pseudonyms)
 {
 	mask_key_forget(&pseudonyms->masks);
 	pfree(pseudonyms);
+}
+
+void
+masks_instead(Source *source, const List *columns, char *of)
+{
+	const ListCell *cell;
+
+	foreach (cell, columns)
+		for (int i = 0; i < source->nkept; i++)
+			if (strcmp(source->kept[i].name, lfirst(cell)) == 0)
+				source->kept[i].mask->person = of;
 }

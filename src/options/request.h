@@ -187,8 +187,11 @@ typedef struct LinkedRequest
 	struct SnapshotData *snapshot; /* under which all of them are read; or NULL */
 	Border *border;                /* whose memory all of them share; or NULL */
 	Privacy *rules;                /* of the values of known rows; or NULL */
-	Oid held;      /* read instead of the source, once that was looked at: a private copy; or InvalidOid */
-	List *numbers; /* char *: kept keys, of which the copy has numbers of its own */
+	Oid held; /* read instead of the source, once that was looked at: a private copy; or InvalidOid */
+	Oid named; /* what the record tells was read, where the source is a view of kanon's own, or a copy is read */
+	List *referring; /* char *: kept columns that show the pseudonym of `key` */
+	char *key;
+	List *numbers;         /* char *: kept keys, of which the copy has numbers of its own */
 	bool placed_later;     /* whoever asks calls run_place when all of them are written */
 	ArrayType *told_apart; /* columns by which row types differ beside the quasi-identifiers; or NULL */
 	const char *promise;   /* in words, for the target's comment; NULL: k in the quasi-identifiers */

@@ -402,6 +402,7 @@ begin(Request *request, bool whole)
 	steps->open(run);
 	masks_read(run->source, request->columns.mask, request->series.key, request->columns.mask_key,
 			   request->published && (request->series.stable || request->own != NULL));
+	masks_instead(run->source, request->linked.referring, request->linked.key);
 	identifiers_check(run);
 	source_snapshot(run->source);
 	run->record.source = run->source->name;
@@ -570,8 +571,8 @@ run_place(Run *run)
 {
 	const Request *request = run->request;
 
-	if (OidIsValid(request->linked.held))
-		source_read_instead(run->source, request->source, NIL);
+	if (OidIsValid(request->linked.named))
+		source_read_instead(run->source, request->linked.named, NIL);
 	target_install(run->target, run->columns);
 	run->record.verify_ms += lap_ms(&run->clock);
 	run->record.target_oid = run->target->relid;

@@ -2,7 +2,8 @@
 # linked.pl [--cases N] [--nights N] [--seed S] [--seconds T]: releases of several tables against every attacker there is.
 #
 # Random persons with rows in one or two further tables, beside each other or one below the other, are published by
-# kanon_linked. A kept tag says which row of the source each published row is, so that what it shows can be compared.
+# kanon_linked.  Persons or their rows may refer to a table whose columns somebody knows with them, so that each row has a copy.
+# A kept tag says which row of the source each published row is, so that what it shows can be compared.
 # Asserted of each release:
 # - every row belongs to the person whose it is, and shows what is true of it;
 # - whoever knows a person's values in the subject's table and any set of at most m rows of each table, or of all (with which
@@ -42,12 +43,15 @@ $attackers = $left_out = 0;
 
 # ---- random data ----
 
-# Tables: columns (name => values), the parent by number; table 0 is the subject's.
+# Tables: columns (name => values), the parent by number; table 0 is the subject's.  To a table of copies the parent refers.
 sub schema
 {
 	my @tables = ({ name => 's', columns => [ 'a', 'b' ], parent => undef });
-	my $kind = pick('one', 'beside', 'below', 'below');
-	push @tables, { name => 'o', columns => chance(0.5) ? [ 'c', 'd' ] : ['c'], parent => 0 };
+	my $kind = pick('one', 'beside', 'below', 'below', $nights > 0 ? () : ('refers', 'refers', 'refers below', 'refers below', 'refers alone'));
+	push @tables, { name => 'h', columns => [ 'c', 'd' ], parent => 0, copies => 1 } if $kind eq 'refers alone';
+	push @tables, { name => 'o', columns => chance(0.5) ? [ 'c', 'd' ] : ['c'], parent => 0 } if $kind ne 'refers alone';
+	push @tables, { name => 'h', columns => [ pick('c', 'd') ], parent => 0, copies => 1 } if $kind eq 'refers';
+	push @tables, { name => 'h', columns => [ pick('c', 'd') ], parent => 1, copies => 1 } if $kind eq 'refers below';
 	push @tables, { name => 'v', columns => ['d'], parent => 0 } if $kind eq 'beside';
 	push @tables, { name => 'l', columns => [ pick('c', 'd') ], parent => 1 } if $kind eq 'below';
 	$done{$kind}++;
@@ -75,6 +79,7 @@ sub fill
 		my $n = $t == 0 ? $persons : below(($t == 1 ? 3 : 2) * $persons + 1);
 		$table->{rows} = [];
 		last if $t > 0 && !@$above;
+		$n = 1 + below($persons) if $table->{copies};
 		for my $i (1 .. $n)
 		{
 			my %row = (id => $i, tag => "$table->{name}$i", val => chance(0.1) ? undef : 'w' . below(4), map { ($_ => value($_, $spread)) } @{ $table->{columns} });
@@ -82,6 +87,26 @@ sub fill
 			push @{ $table->{rows} }, \%row;
 		}
 		$table->{rows} = [ shuffled(@{ $table->{rows} }) ];
+		next if !$table->{copies};
+		$_->{ref} = chance(0.1) ? undef : 1 + below($n) for @$above;
+		$table->{shared} = $table->{rows};
+	}
+	expand('rows', @tables);
+}
+
+# Each row that refers to a table of copies has one; whatever rows share in the source.
+sub expand
+{
+	my ($field, @tables) = @_;
+	for my $table (grep { $_->{copies} } @tables)
+	{
+		my %row = map { ($_->{id} => $_) } @{ $field eq 'rows' ? $table->{shared} : $table->{$field} };
+		$table->{$field} = [
+			map {
+				my $copy = defined $_->{ref} ? $row{ $_->{ref} } : undef;
+				+{ %{ $copy // {} }, id => "c$_->{id}", above => $_->{id}, tag => ($copy->{tag} // 'none') . "\@$_->{tag}" };
+			} @{ $tables[ $table->{parent} ]{$field} }
+		];
 	}
 }
 
@@ -89,15 +114,19 @@ sub create
 {
 	my (@tables) = @_;
 	$db->run("DROP SCHEMA IF EXISTS src CASCADE; DROP SCHEMA IF EXISTS pub CASCADE; CREATE SCHEMA src; CREATE SCHEMA pub");
-	for my $table (@tables)
+	for my $table ((grep { $_->{copies} } @tables), grep { !$_->{copies} } @tables)
 	{
+		my ($copies) = grep { $_->{copies} && $tables[ $_->{parent} ] == $table } @tables;
+		my $above = defined $table->{parent} && !$table->{copies};
 		my @columns = ('id int PRIMARY KEY', 'tag text', 'val text', map { "$_ " . type($_) } @{ $table->{columns} });
-		push @columns, "above int REFERENCES src.$tables[$table->{parent}]{name}" if defined $table->{parent};
+		my $rows = $table->{shared} // $table->{rows};
+		push @columns, "above int REFERENCES src.$tables[$table->{parent}]{name}" if $above;
+		push @columns, "ref int REFERENCES src.$copies->{name}" if defined $copies;
 		$db->run("CREATE TABLE src.$table->{name} (" . join(', ', @columns) . ')');
-		next if !@{ $table->{rows} };
-		my @names = ('id', 'tag', 'val', @{ $table->{columns} }, defined $table->{parent} ? 'above' : ());
+		next if !@$rows;
+		my @names = ('id', 'tag', 'val', @{ $table->{columns} }, $above ? 'above' : (), defined $copies ? 'ref' : ());
 		$db->run("INSERT INTO src.$table->{name} (" . join(', ', @names) . ') VALUES ' .
-			join(', ', map { my $row = $_; '(' . join(', ', map { $db->quote($row->{$_}) } @names) . ')' } @{ $table->{rows} }));
+			join(', ', map { my $row = $_; '(' . join(', ', map { $db->quote($row->{$_}) } @names) . ')' } @$rows));
 	}
 }
 
@@ -116,7 +145,7 @@ sub options
 		$class_size = $k if $t == 0;
 		$class_size = $one{class_size} = $k + below(8) if $t == 0 && chance(0.5);
 		($class_size, $one{class_size}) = (0, 'auto') if $t == 0 && chance(0.15);
-		$one{max_rows} = 1 + below(3) if $t > 0 && chance(0.2);
+		$one{max_rows} = 1 + below(3) if $t > 0 && !$tables[$t]{copies} && chance(0.2);
 		$tables[$t]{max_rows} = $one{max_rows};
 		$tables[$t]{rule} = undef;
 		if (($t == 0 || $m ne 'all') && !$protected && chance(0.4))
@@ -213,22 +242,24 @@ sub draw_known
 	if ($known eq 'each')
 	{
 		my %each;
-		for my $t (1 .. $#tables) { $each{ $tables[$t]{name} } = $most[$t] = below(3) if chance(0.7); }
+		for my $t (grep { !$tables[$_]{copies} } 1 .. $#tables) { $each{ $tables[$t]{name} } = $most[$t] = below(3) if chance(0.7); }
 		$each{'in all'} = $in_all = 1 + below(3) if chance(0.5);
 		return $json->encode(\%each);
 	}
 	return $known;
 }
 
-# Every set of rows with at most so many of each table.
+# Every set of rows (of the first seven) with at most so many of each table, and with their copies and those of the person.
 sub sets
 {
-	my ($m, $from, $chosen, @rows) = @_;
-	my @sets = ([@$chosen]);
-	for my $i ($from .. $#rows)
+	my ($tables, $m, $from, $chosen, @rows) = @_;
+	my %is = map { ($_->[3] => 1) } @$chosen;
+	my @copies = map { [ @{ $rows[$_] }, $_ ] } grep { $tables->[ $rows[$_][0] ]{copies} && (!defined $rows[$_][2] || $is{ $rows[$_][2] }) } 0 .. $#rows;
+	my @sets = ([ @$chosen, @copies ]);
+	for my $i ($from .. ($#rows < 6 ? $#rows : 6))
 	{
-		next if @$chosen >= $in_all || grep({ $_->[0] == $rows[$i][0] } @$chosen) >= $most[ $rows[$i][0] ];
-		push @sets, sets($m, $i + 1, [ @$chosen, [ @{ $rows[$i] }, $i ] ], @rows);
+		next if $tables->[ $rows[$i][0] ]{copies} || @$chosen >= $in_all || grep({ $_->[0] == $rows[$i][0] } @$chosen) >= $most[ $rows[$i][0] ];
+		push @sets, sets($tables, $m, $i + 1, [ @$chosen, [ @{ $rows[$i] }, $i ] ], @rows);
 	}
 	return @sets;
 }
@@ -241,8 +272,7 @@ sub attack
 	{
 		my @candidates = grep { row_covers($tables[0], $_->[0], $person) } @released;
 		my @rows = rows_of('rows', $person, @tables);
-		splice(@rows, 7);
-		for my $known (sets($m, 0, [], @rows))
+		for my $known (sets(\@tables, $m, 0, [], @rows))
 		{
 			my $fit = grep { fits(\@tables, $known, $_->[1], 0, {}, {}) } @candidates;
 			$attackers++;
@@ -302,8 +332,7 @@ sub values_told
 	{
 		for my $rows (@$class)
 		{
-			my @few = @$rows > 7 ? @$rows[ 0 .. 6 ] : @$rows;
-			for my $known (sets($m, 0, [], @few))
+			for my $known (sets(\@tables, $m, 0, [], @$rows))
 			{
 				for my $mark (grep { $tables[ $known->[$_][0] ]{rule} } 0 .. $#$known)
 				{
@@ -366,9 +395,7 @@ sub persons_told
 	{
 		for my $one (@$class)
 		{
-			my @few = @{ $one->[1] };
-			splice(@few, 7);
-			for my $known ($m eq 'all' ? [] : sets($m, 0, [], @few))
+			for my $known ($m eq 'all' ? [] : sets(\@tables, $m, 0, [], @{ $one->[1] }))
 			{
 				my @found = grep { has(\@tables, $known, $_->[1], 0, [], {}) } @$class;
 				my %count;
@@ -470,6 +497,7 @@ sub one_case
 	{
 		$table->{written} = $db->rows("SELECT * FROM pub.$table->{name}");
 	}
+	expand('written', @tables);
 	$done{ $known =~ /\{/ ? "known of each" : "known $known" }++;
 	$problem = truth(@tables) // ($known eq 'all' ? agree($k, @tables) : attack($k, $known, @tables) // values_told($known, @tables)) // persons_told($known, @tables);
 	return $problem if defined $problem;

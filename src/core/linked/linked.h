@@ -35,6 +35,8 @@ typedef struct KanonLinkedTable
 	int known;                 /* rows that somebody may know; unless all are */
 	double weight;             /* of what all its columns cost; 0: 1 */
 	int parent;                /* the table on whose rows its rows hang, a lesser number; -1: on persons */
+	bool
+		copies; /* one for each of those, which is known with it and left out with it alone: they are its columns */
 	uint32_t nrows;
 	const uint32_t *type;   /* [nrows] */
 	const uint32_t *person; /* [nrows] */

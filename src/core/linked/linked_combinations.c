@@ -70,7 +70,7 @@ cheapest(Counter *counter, const Form *form)
 		uint32_t a = kanon_linked_node(class, class->rows[rows[i]].node);
 		double price = form->persons * kanon_linked_price(class, rows[i]);
 
-		if (price < best.cost)
+		if (price < best.cost && !class->linked->tables[class->rows[rows[i]].table].copies)
 			best = (Choice){price, a, KANON_NO_ROW};
 	}
 	return best;
@@ -130,6 +130,9 @@ mend(Counter *counter, size_t *rare)
 		if (is_touched(counter, form, touched))
 			continue;
 		choice = cheapest(counter, form);
+		/* (copies of a whole class that look alike are those of k persons) */
+		if (choice.node == KANON_NO_ROW)
+			return KANON_INFEASIBLE;
 		touched[choice.node] = true;
 		if (choice.other == KANON_NO_ROW)
 		{
@@ -179,13 +182,13 @@ kanon_linked_combinations(LinkedClass *class)
 	int most = kanon_linked_most(class->linked);
 	KanonStatus status = kanon_linked_counter(class, &counter);
 
-	for (int size = 1; size <= most && status == KANON_OK; size++)
+	for (int size = counter.least; size <= most && status == KANON_OK; size++)
 	{
 		bool again;
 
 		status = settle(&counter, size, &again);
 		if (again)
-			size = 0;
+			size = counter.least - 1;
 		else if (counter.nforms == 0)
 			break;
 	}

@@ -3,6 +3,7 @@
  *
  * A combination is a set of rows of one person, at most m of each table, with the rows that
  * they hang on; of these, if they are not known themselves, only that they are one row.
+ * A row is known with its copies, and the person's own copies always are.
  */
 #include "linked/linked_counter.h"
 #include "privacy/rules.h"
@@ -21,15 +22,75 @@ typedef LinkedCounter Counter;
 
 /* ---- forms ---- */
 
+/* Bits beside a node's number: the row is looked at, or a copy that is known with it. */
+#define MARKED (UINT64_C(1) << 40)
+#define MARKED_COPY (UINT64_C(1) << 41)
+
+static bool
+is_copy(const LinkedClass *class, uint32_t row)
+{
+	return class->linked->tables[class->rows[row].table].copies;
+}
+
+/* The row with which it is known; KANON_NO_ROW: the person. */
+static uint32_t
+known_with(const LinkedClass *class, uint32_t row)
+{
+	while (row != KANON_NO_ROW && is_copy(class, row))
+		row = class->rows[row].above;
+	return row;
+}
+
+static uint64_t
+hash_mark(const Counter *counter, uint32_t row)
+{
+	if (counter->marked == KANON_NO_ROW || known_with(counter->class, counter->marked) != row)
+		return 0;
+	if (counter->marked == row)
+		return kanon_mix(MARKED);
+	/* (a row has one copy in a table) */
+	return kanon_mix(MARKED_COPY | counter->class->rows[counter->marked].table);
+}
+
 static uint64_t
 hash_row(Counter *counter, uint32_t row, bool known)
 {
-	const LinkedRow *r = &counter->class->rows[row];
-	uint64_t node = known ? kanon_linked_node(counter->class, r->node) + 1 : 0;
+	if (!known)
+		return kanon_mix(kanon_mix(counter->class->rows[row].table) + counter->sum[row]);
+	return kanon_mix(counter->look[row] + hash_mark(counter, row) + counter->sum[row]);
+}
 
-	if (row == counter->marked)
-		node |= UINT64_C(1) << 40;
-	return kanon_mix(kanon_mix(node << 8 | r->table) + counter->sum[row]);
+/* All copies of a row, or of a person: sums up how they look. */
+static uint64_t
+hash_copies(const Counter *counter, uint32_t of)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t r = counter->copy[of]; r != KANON_NO_ROW; r = counter->next[r])
+		sum += counter->look[r];
+	return sum;
+}
+
+static uint32_t
+add_copies(const Counter *counter, uint32_t of, uint32_t *rows, uint32_t n)
+{
+	for (uint32_t r = counter->copy[of]; r != KANON_NO_ROW; r = counter->next[r])
+	{
+		rows[n++] = r;
+		n = add_copies(counter, r, rows, n);
+	}
+	return n;
+}
+
+uint32_t
+kanon_linked_known(const LinkedCounter *counter, int n, uint32_t *rows)
+{
+	uint32_t all = (uint32_t) n;
+
+	memcpy(rows, counter->chosen, sizeof(uint32_t) * (size_t) n);
+	for (int i = 0; i < n; i++)
+		all = add_copies(counter, counter->chosen[i], rows, all);
+	return add_copies(counter, counter->class->nrows + counter->person, rows, all);
 }
 
 /* Rows chosen, and those that they hang on: children come after their parents in the class. */
@@ -66,7 +127,8 @@ hash_form(Counter *counter, int n)
 	uint32_t rows[LINKED_MOST_CHOSEN * KANON_MAX_LINKED];
 	bool known[LINKED_MOST_CHOSEN * KANON_MAX_LINKED];
 	int all = with_parents(counter, n, rows, known);
-	uint64_t total = 0;
+	uint64_t total = hash_copies(counter, counter->class->nrows + counter->person) +
+					 (counter->marked != KANON_NO_ROW ? hash_mark(counter, KANON_NO_ROW) : 0);
 
 	for (int i = 0; i < all; i++)
 		counter->sum[rows[i]] = 0;
@@ -127,24 +189,26 @@ slot_of(const Counter *counter, uint64_t hash)
 static KanonStatus
 add_form(Counter *counter, uint64_t hash, int n)
 {
+	uint32_t known;
+
 	if (counter->nforms >= UINT32_MAX - 1)
 		return KANON_TOO_LARGE;
 	if (2 * (counter->nforms + 1) > counter->nslots && !more_slots(counter))
 		return KANON_NO_MEMORY;
 	if (!KANON_GROW(&counter->scratch, &counter->form_room, counter->nforms + 1,
 					KANON_ARRAY(counter->forms)) ||
-		!KANON_GROW(&counter->scratch, &counter->example_room, counter->nexamples + (size_t) n,
+		!KANON_GROW(&counter->scratch, &counter->example_room, counter->nexamples + LINKED_MOST_KNOWN,
 					KANON_ARRAY(counter->examples)))
 		return KANON_NO_MEMORY;
-	memcpy(counter->examples + counter->nexamples, counter->chosen, sizeof(uint32_t) * (size_t) n);
+	known = kanon_linked_known(counter, n, counter->examples + counter->nexamples);
 	counter->slots[slot_of(counter, hash)] = (uint32_t) counter->nforms + 1;
 	counter->forms[counter->nforms++] = (Form){.hash = hash,
 											   .persons = 1,
 											   .last = counter->person + 1,
 											   .lose = KANON_NO_ROW,
-											   .size = (uint32_t) n,
+											   .size = known,
 											   .example = counter->nexamples};
-	counter->nexamples += (size_t) n;
+	counter->nexamples += known;
 	return KANON_OK;
 }
 
@@ -173,13 +237,16 @@ add_known(Counter *counter, Known known)
 		counter->knowns[counter->nknown++] = known;
 }
 
-/* The rows chosen whose values have rules. */
+/* The rows known whose values have rules. */
 static void
 note_known(Counter *counter, uint32_t form, int n)
 {
-	for (int i = 0; i < n && counter->status == KANON_OK && counter->rows_ruled; i++)
+	uint32_t rows[LINKED_MOST_KNOWN];
+	uint32_t known = kanon_linked_known(counter, n, rows);
+
+	for (uint32_t i = 0; i < known && counter->status == KANON_OK; i++)
 	{
-		counter->marked = counter->chosen[i];
+		counter->marked = rows[i];
 		if (counter->class->linked->tables[counter->class->rows[counter->marked].table].ruled != NULL)
 			add_known(counter, (Known){hash_form(counter, n), form, counter->marked, false});
 	}
@@ -243,6 +310,7 @@ compare_order(const void *a, const void *b, void *arg)
 {
 	const LinkedClass *class = ((Counter *) arg)->class;
 	const LinkedRow *left = &class->rows[*(const uint32_t *) a], *right = &class->rows[*(const uint32_t *) b];
+	uint64_t one, other;
 
 	if (left->table != right->table)
 		return left->table < right->table ? -1 : 1;
@@ -252,12 +320,9 @@ compare_order(const void *a, const void *b, void *arg)
 		return left->gone ? 1 : -1;
 	if (left->node != right->node)
 		return left->node < right->node ? -1 : 1;
-	{
-		uint64_t one = ((Counter *) arg)->shape[*(const uint32_t *) a];
-		uint64_t other = ((Counter *) arg)->shape[*(const uint32_t *) b];
-
-		return one < other ? -1 : one > other;
-	}
+	one = ((Counter *) arg)->shape[*(const uint32_t *) a];
+	other = ((Counter *) arg)->shape[*(const uint32_t *) b];
+	return one < other ? -1 : one > other;
 }
 
 /* Rows that look alike, with the same rows below them, need one set: each other set has the same form. */
@@ -272,6 +337,29 @@ is_like_before(const Counter *counter, uint32_t i)
 		   counter->shape[r] == counter->shape[other] &&
 		   counter->class->linked->tables[row->table].ruled == NULL &&
 		   !(counter->rows_ruled && counter->has_rows[r]);
+}
+
+/* Copies are put to what they are known with, and how a row looks with them. */
+static void
+find_copies(Counter *counter)
+{
+	LinkedClass *class = counter->class;
+
+	for (uint32_t i = 0; i < class->nrows + class->npersons; i++)
+		counter->copy[i] = KANON_NO_ROW;
+	/* (copies come after their rows) */
+	for (uint32_t r = class->nrows; r-- > 0;)
+	{
+		const LinkedRow *row = &class->rows[r];
+		uint64_t node = (uint64_t) row->node + 1;
+
+		counter->look[r] = kanon_mix(kanon_mix(node << 8 | row->table) + hash_copies(counter, r));
+		if (row->gone || !is_copy(class, r))
+			continue;
+		counter->next[r] =
+			counter->copy[row->above != KANON_NO_ROW ? row->above : class->nrows + row->person];
+		counter->copy[row->above != KANON_NO_ROW ? row->above : class->nrows + row->person] = r;
+	}
 }
 
 static KanonStatus
@@ -299,6 +387,7 @@ order_rows(Counter *counter)
 		counter->has_rows[above] = true;
 		counter->shape[above] += kanon_mix(counter->shape[r]);
 	}
+	find_copies(counter);
 	for (uint32_t p = 0; p < class->npersons; p++)
 		kanon_sort(counter->order + class->start[p], scratch, class->start[p + 1] - class->start[p],
 				   sizeof(uint32_t), compare_order, counter);
@@ -335,7 +424,8 @@ static void
 visit_last(Counter *counter, uint32_t row, int n)
 {
 	const LinkedRow *last = &counter->class->rows[row];
-	bool stands = counter->class->linked->tables[last->table].ruled == NULL && !is_bound(counter, row);
+	bool stands = counter->class->linked->tables[last->table].ruled == NULL && !is_bound(counter, row) &&
+				  counter->copy[row] == KANON_NO_ROW;
 
 	if (stands && counter->seen[last->node] == counter->round && !counter->lost[last->node])
 		return;
@@ -361,7 +451,8 @@ choose(Counter *counter, uint32_t from, int n, int most)
 		uint32_t r = counter->order[i];
 		int table = class->rows[r].table;
 
-		if (class->rows[r].gone || counter->known[table] == class->linked->tables[table].known ||
+		if (class->rows[r].gone || is_copy(class, r) ||
+			counter->known[table] == class->linked->tables[table].known ||
 			(i > from && is_like_before(counter, i)))
 			continue;
 		counter->chosen[n] = r;
@@ -389,7 +480,10 @@ count(Counter *counter, int size)
 	counter->status = order_rows(counter);
 	for (counter->person = 0; counter->person < counter->class->npersons && counter->status == KANON_OK;
 		 counter->person++)
-		choose(counter, counter->class->start[counter->person], 0, size);
+		if (size == 0)
+			(void) visit(counter, 0);
+		else
+			choose(counter, counter->class->start[counter->person], 0, size);
 	if (counter->status == KANON_TOO_LARGE)
 		snprintf(counter->class->report->detail, sizeof(counter->class->report->detail),
 				 "One class of persons has more than %llu combinations of %d rows.",
@@ -507,8 +601,16 @@ kanon_linked_counter(LinkedClass *class, LinkedCounter *counter)
 	counter->has_rows = kanon_take(scratch, class->nrows, sizeof(bool));
 	counter->shape = kanon_take(scratch, class->nrows, sizeof(uint64_t));
 	counter->touched = kanon_take(scratch, class->nrows, sizeof(uint16_t));
+	counter->look = kanon_take(scratch, class->nrows, sizeof(uint64_t));
+	counter->copy = kanon_take(scratch, (size_t) class->nrows + class->npersons, sizeof(uint32_t));
+	counter->next = kanon_take(scratch, class->nrows, sizeof(uint32_t));
+	counter->least = 1;
 	for (int t = 0; t < class->linked->ntables; t++)
+	{
+		if (class->linked->tables[t].copies && class->linked->tables[t].parent < 0)
+			counter->least = 0;
 		counter->rows_ruled = counter->rows_ruled || class->linked->tables[t].ruled != NULL;
+	}
 	counter->ruled = counter->rows_ruled || class->linked->ruled != NULL;
 	if (counter->ruled)
 	{
@@ -535,7 +637,7 @@ kanon_linked_keeps(LinkedCounter *counter, bool *keeps)
 
 	*keeps = true;
 	counter->losing = false;
-	for (int size = 1; size <= kanon_linked_most(linked) && *keeps && status == KANON_OK; size++)
+	for (int size = counter->least; size <= kanon_linked_most(linked) && *keeps && status == KANON_OK; size++)
 	{
 		status = kanon_linked_count(counter, size);
 		if (status == KANON_OK && counter->nforms == 0)

@@ -59,6 +59,10 @@ struct LinkedCounter
 	bool ruled;      /* a table has rules, or persons have */
 	bool rows_ruled; /* a table has */
 	uint32_t marked; /* the row whose values are looked at; or KANON_NO_ROW */
+	uint64_t *look;  /* [nrows] a row as it looks, with its copies */
+	uint32_t *copy;  /* [nrows + npersons] the first copy of a row, or then of a person; or KANON_NO_ROW */
+	uint32_t *next;  /* [nrows] the next one of a copy */
+	int least;       /* rows that somebody knows at least: 0 where persons have copies */
 	size_t nknown;
 	size_t known_room;
 	LinkedKnown *knowns;
@@ -71,6 +75,10 @@ struct LinkedCounter
 
 /* The combinations of so many rows; on the second way rows that have to go do so. */
 extern KanonStatus kanon_linked_count(LinkedCounter *counter, int size);
+
+/* The rows chosen, and copies that are known with them: how many. */
+#define LINKED_MOST_KNOWN ((LINKED_MOST_CHOSEN + 1) * KANON_MAX_LINKED)
+extern uint32_t kanon_linked_known(const LinkedCounter *counter, int n, uint32_t *rows);
 
 /* Too few persons have it, or their values are too much alike. */
 static inline bool

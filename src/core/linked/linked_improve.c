@@ -47,6 +47,7 @@ typedef struct Improver
 	size_t room;
 	Change *changes; /* of the move at hand */
 	bool ended;
+	bool failed; /* the move at hand: a copy has nothing to show */
 	KanonStatus status;
 } Improver;
 
@@ -203,11 +204,29 @@ put_shown(Improver *improver, uint32_t row, uint32_t v)
 	improver->cost += cost_of(improver, row);
 }
 
-/* A part of a move; rows that hang on one that is left out are left out. */
+static bool
+is_copy(const Improver *improver, uint32_t row)
+{
+	return improver->class->linked->tables[improver->class->rows[row].table].copies;
+}
+
+static bool
+can_show(const Improver *improver, uint32_t row, uint32_t v)
+{
+	uint32_t above = improver->class->rows[row].above;
+
+	return improver->covers[(size_t) v * improver->class->nrows + row] &&
+		   (above == KANON_NO_ROW || improver->shown[above] != KANON_NO_ROW);
+}
+
+static void move_away(Improver *improver, uint32_t row);
+
+/* A part of a move; rows that hang on one that is left out are left out, and copies come back with theirs. */
 static void
 move_row(Improver *improver, uint32_t row, uint32_t v)
 {
 	const LinkedClass *class = improver->class;
+	bool back = improver->shown[row] == KANON_NO_ROW && v != KANON_NO_ROW;
 
 	if (!KANON_GROW(improver->scratch, &improver->room, improver->nchanges + 1,
 					KANON_ARRAY(improver->changes)))
@@ -220,15 +239,9 @@ move_row(Improver *improver, uint32_t row, uint32_t v)
 	for (uint32_t r = row + 1; v == KANON_NO_ROW && r < class->start[class->rows[row].person + 1]; r++)
 		if (class->rows[r].above == row && improver->shown[r] != KANON_NO_ROW)
 			move_row(improver, r, KANON_NO_ROW);
-}
-
-static bool
-can_show(const Improver *improver, uint32_t row, uint32_t v)
-{
-	uint32_t above = improver->class->rows[row].above;
-
-	return improver->covers[(size_t) v * improver->class->nrows + row] &&
-		   (above == KANON_NO_ROW || improver->shown[above] != KANON_NO_ROW);
+	for (uint32_t r = row + 1; back && r < class->start[class->rows[row].person + 1]; r++)
+		if (class->rows[r].above == row && is_copy(improver, r) && improver->shown[r] == KANON_NO_ROW)
+			move_away(improver, r);
 }
 
 /* The row goes to the cheapest other value that k persons show, or is left out. */
@@ -246,7 +259,10 @@ move_away(Improver *improver, uint32_t row)
 			least = improver->values[v].cost;
 		}
 	improver->class->pace->work += improver->nvalues;
-	move_row(improver, row, best);
+	if (best == KANON_NO_ROW && is_copy(improver, row))
+		improver->failed = true;
+	else
+		move_row(improver, row, best);
 }
 
 /* Rows that show what too few persons show do not any more. */
@@ -256,10 +272,10 @@ repair(Improver *improver)
 	LinkedClass *class = improver->class;
 	bool again = true;
 
-	while (again && improver->status == KANON_OK)
+	while (again && !improver->failed && improver->status == KANON_OK)
 	{
 		again = false;
-		for (uint32_t r = 0; r < class->nrows; r++)
+		for (uint32_t r = 0; r < class->nrows && !improver->failed; r++)
 			if (improver->shown[r] != KANON_NO_ROW &&
 				improver->persons[improver->shown[r]] < class->linked->k)
 			{
@@ -287,9 +303,9 @@ end_move(Improver *improver, double before)
 {
 	bool keeps = false;
 
-	if (improver->status == KANON_OK && improver->cost < before - LITTLE)
+	if (improver->status == KANON_OK && !improver->failed && improver->cost < before - LITTLE)
 		repair(improver);
-	if (improver->status == KANON_OK && improver->cost < before - LITTLE)
+	if (improver->status == KANON_OK && !improver->failed && improver->cost < before - LITTLE)
 	{
 		put_class(improver);
 		improver->status = kanon_linked_keeps(&improver->counter, &keeps);
@@ -308,6 +324,7 @@ end_move(Improver *improver, double before)
 		put_shown(improver, change->row, change->shown);
 	}
 	improver->nchanges = 0;
+	improver->failed = false;
 	if (!keeps)
 		improver->cost = before;
 	if (kanon_stop(improver->class->pace, improver->class->nrows + improver->nvalues))

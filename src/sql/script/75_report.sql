@@ -228,7 +228,7 @@ rule_words AS (
 linked_tables AS (
     SELECT t.*, 20 + 250 * t.depth AS x, 20 + 84 * (row_number() OVER (PARTITION BY t.depth ORDER BY t.nr) - 1) AS y,
            format('%s as %s: %s of %s rows', t.source, t.target, to_char(t.published, 'FM999,999,999,999,999,990'), to_char(t.row_count, 'FM999,999,999,999,999,990'))
-           || CASE t.role WHEN 'subject' THEN ', one for each person' WHEN 'rows' THEN ', rows of persons' WHEN 'lookup' THEN ', a lookup, published as named' ELSE ', without a key to the person; persons are counted in this table alone' END
+           || CASE t.role WHEN 'subject' THEN ', one for each person' WHEN 'rows' THEN ', rows of persons' WHEN 'lookup' THEN ', a lookup, published as named' WHEN 'copies' THEN ', columns of the rows that refer to it, a copy for each' ELSE ', without a key to the person; persons are counted in this table alone' END
            || coalesce('; left out: ' || nullif(concat_ws(', ', nullif(t.of_nobody, 0) || ' of nobody who is published', nullif(t.over_max_rows, 0) || ' over max_rows', nullif(t.rare, 0) || ' that too few persons have, or that hang on these'), ''), '') || '.' AS says,
            jsonb_build_object('table', t.source, 'role', t.role, 'rows', t.row_count, 'published', t.published) AS claim,
            CASE WHEN t.publication IS NULL THEN t.target ELSE (SELECT quote_ident(n.nspname) FROM pg_namespace n WHERE n.oid = t.home) || '.' || quote_ident(t.target) END AS shown,
@@ -244,7 +244,7 @@ linked_tables AS (
                    UNION ALL
                    -- (along the first key: that to the person, of tables that have one)
                    SELECT o.t #> '{refers,0,to}', up.depth + 1 FROM up, jsonb_array_elements(r.tables -> 'tables') AS o (t) WHERE o.t -> 'place' = up.place AND o.t ->> 'role' = 'rows' AND up.depth < 20)
-                   SELECT CASE e.t ->> 'role' WHEN 'lookup' THEN 0 WHEN 'not linked' THEN 1 ELSE max(up.depth) END AS depth FROM up WHERE up.place IS NOT NULL) l) t),
+                   SELECT CASE e.t ->> 'role' WHEN 'lookup' THEN 0 WHEN 'copies' THEN 0 WHEN 'not linked' THEN 1 ELSE max(up.depth) END AS depth FROM up WHERE up.place IS NOT NULL) l) t),
 -- the promise over all of them, counted again by the tables as they are now, if they can be read and still hang together
 counted AS (
     SELECT c.*
@@ -256,10 +256,10 @@ counted AS (
             LEFT JOIN LATERAL kanon_internal.kanon_recorded(jsonb_build_array(jsonb_build_object('part', e.part, 'name', e.name, 'oid', e.relation::text, 'kind', e.kind, 'owner', e.owner::oid::text))) AS x ON e.run IS NOT NULL
             LEFT JOIN LATERAL (
                 SELECT format('%I.%I', n.nspname, c.relname) AS name,
-                       EXISTS (SELECT FROM pg_constraint o WHERE o.conrelid = c.oid AND CASE t.role WHEN 'subject' THEN o.contype = 'p'
+                       EXISTS (SELECT FROM pg_constraint o WHERE o.conrelid = c.oid AND CASE WHEN t.role IN ('subject', 'copies') THEN o.contype = 'p'
                                ELSE o.contype = 'f' AND o.confrelid <> c.oid AND o.confrelid IN (SELECT f.relation::oid FROM linked_tables u JOIN @extschema@.kanon_run_relations f ON f.run = u.run AND f.part = 'target' WHERE u.role IN ('subject', 'rows')) END) AS constrained
                 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = x.relation::oid) k ON true
-            WHERE kanon_report_data.read_target AND r.tables IS NOT NULL AND t.role IN ('subject', 'rows')
+            WHERE kanon_report_data.read_target AND r.tables IS NOT NULL AND t.role IN ('subject', 'rows', 'copies')
             HAVING coalesce(bool_and(k.constrained), false) AND count(*) = count(k.name)) AS a,
         LATERAL @extschema@.kanon_check_linked(a.subject, a.tables, r.k, (r.options ->> 'known_rows')::@extschema@.kanon_known_rows) AS c),
 statements AS (
@@ -653,7 +653,7 @@ SELECT jsonb_build_object(
                   WHEN r.tables IS NOT NULL THEN (
                          SELECT format('SELECT * FROM %I.kanon_check_linked(%L, %L, k => %s, known_rows => %L);', (SELECT h.name FROM home h), min(t.shown) FILTER (WHERE t.role = 'subject'),
                                        jsonb_object_agg(t.shown, jsonb_build_object('quasi_identifiers', t.names)) FILTER (WHERE t.shown IS NOT NULL), r.k, r.options ->> 'known_rows')
-                         FROM linked_tables t WHERE t.role IN ('subject', 'rows') HAVING bool_and(t.shown IS NOT NULL))
+                         FROM linked_tables t WHERE t.role IN ('subject', 'rows', 'copies') HAVING bool_and(t.shown IS NOT NULL))
                   WHEN r.mechanism IS NOT NULL OR r.model = 'linked' THEN NULL
                   WHEN r.anatomy IS NOT NULL THEN format('SELECT min(n / most) AS l FROM (SELECT sum(c) AS n, max(c) AS most FROM (SELECT kanon_group, sum(kanon_count) AS c FROM %s GROUP BY kanon_group, %I) v GROUP BY kanon_group) g;', r.anatomy ->> 'sensitive_target', r.anatomy ->> 'sensitive')
                   WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s%s);', (SELECT h.name FROM home h), coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches, coalesce(', k_column => ' || quote_literal(r.options ->> 'k_column'), '') || coalesce(', hierarchies => ' || quote_literal(r.options ->> 'hierarchies'), ''))
