@@ -408,6 +408,10 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 				(errmsg("publication %s is protected from its next release on", publication->name),
 				 errdetail("A reader who keeps earlier releases can compare them with all later ones."),
 				 errhint("Create the publication anew to protect all that it shows.")));
+	if (publication->append != NULL && publication->k != before.k)
+		ereport(NOTICE, (errmsg("batches of publication %s that were shown keep their k", publication->name),
+						 errdetail("k is " INT64_FORMAT " from the next batch on.", publication->k),
+						 errhint("kanon_refresh(..., anew => true) makes all of them anew.")));
 	if (dry_run)
 		rehearse(store, &alteration);
 	else

@@ -152,6 +152,17 @@ count_of(const char *query)
 	return DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
 }
 
+pg_noreturn static void
+raise_keys_twice(const Batch *batch)
+{
+	ereport(ERROR, (errcode(ERRCODE_UNIQUE_VIOLATION),
+					errmsg("the key column \"%s\" has values that occur twice", batch->key),
+					errhint(batch->publication->grows
+								? "With hold each row is known by a key of its own: take another column, or "
+								  "leave hold out."
+								: "Each row is known by a key of its own: take another column.")));
+}
+
 /* Nobody can know such rows again. */
 static void
 check_keys_of_rows(const Batch *batch)
@@ -173,12 +184,7 @@ check_keys_of_rows(const Batch *batch)
 						  " HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 LIMIT 1) AS g",
 						  batch->now)) == 0)
 		return;
-	ereport(ERROR, (errcode(ERRCODE_UNIQUE_VIOLATION),
-					errmsg("the key column \"%s\" has values that occur twice", batch->key),
-					errhint(publication->grows
-								? "With hold each row is known by a key of its own: take another column, or "
-								  "leave hold out."
-								: "Each row is known by a key of its own: take another column.")));
+	raise_keys_twice(batch);
 }
 
 static void
@@ -278,6 +284,17 @@ find_late(const Batch *batch)
 		relation_name(publication->waiting), same);
 }
 
+/* A row with a key that was shown is never shown itself. */
+static void
+check_twice(const Batch *batch)
+{
+	if (count_of(psprintf(
+			"SELECT pg_catalog.count(*) FROM (SELECT 1 FROM (SELECT %s AS id FROM %s AS s) AS s GROUP BY s.id"
+			" HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 LIMIT 1) AS g",
+			batch->id, batch->source->name)) > 0)
+		raise_keys_twice(batch);
+}
+
 /* Rows that were shown and are gone, and rows that have changed since. */
 static void
 find_changed(const Batch *batch)
@@ -334,6 +351,8 @@ rows_look_behind(const Batch *batch)
 	forget_gone(batch);
 	if (batch->before > 0)
 		find_late(batch);
+	if (batch->publication->recount && !batch->publication->grows)
+		check_twice(batch);
 	if (batch->publication->recount)
 		find_changed(batch);
 }
