@@ -55,4 +55,23 @@ SELECT try($$ kanon_full_domain('stays', 'o', '{zip,age}', 3, keep => '{who}', p
 SELECT try($$ kanon_full_domain('stays', 'o', '{zip,age}', 3, privacy => ARRAY[kanon_k_map('crowds', 'nobody')]) $$);
 SELECT try($$ kanon_full_domain('stays', 'o', '{zip,age}', 3, privacy => ARRAY[kanon_k_map('crowds', 'age')]) $$);
 SELECT try($$ kanon_full_domain('stays', 'o', '{zip,age}', 10, privacy => ARRAY[kanon_k_map('crowds', 'who')]) $$);
+-- NULL of the source and a blank cell are two things to a rule about a population, with a mark and without
+CREATE TABLE with_null (q text);
+INSERT INTO with_null VALUES ('a'), ('a'), ('b'), ('c'), (NULL), (NULL);
+CREATE TABLE twice_as_many AS SELECT q FROM with_null, generate_series(1, 2);
+SELECT shown, row_count, classes FROM kanon_subtree('with_null', 'with_null_out', '{q}', 2, scheme => 'sibling', method => 'optimal', mark => true,
+    privacy => ARRAY[kanon_delta_presence('twice_as_many', 0, 1)]);
+CREATE TABLE shared (q text);
+INSERT INTO shared VALUES ('a'), ('a'), ('a'), ('a'), ('a'), (NULL), (NULL), (NULL);
+CREATE TABLE shares_of (column_name text, value text, share float8);
+INSERT INTO shares_of VALUES ('q', 'a', 0.5), ('q', NULL, 0.2);
+SELECT shown, row_count FROM kanon_subtree('shared', 'shared_out', '{q}', 3, privacy => ARRAY[kanon_presence('shares_of', 378, 0.02, 0.3, 0.95)]);
+SELECT pattern, classes FROM kanon_full_domain('shared', 'shared_out', '{q}', 3, replace => true, privacy => ARRAY[kanon_presence('shares_of', 378, 0.02, 0.3, 0.95)]);
+-- where no patterns lead to classes that keep two rules, all rows are one class
+CREATE TABLE three (q text, s text);
+INSERT INTO three VALUES ('a', 'y'), ('b', 'y'), ('a', 'z');
+CREATE TABLE six (q text);
+INSERT INTO six VALUES ('a'), ('b'), ('a'), ('b'), ('b'), ('b');
+SELECT pattern, classes, row_count FROM kanon_pattern_guided('three', 'three_out', '{q}', 2, keep => '{s}', allow_identifying => '{s}',
+    privacy => ARRAY[kanon_k_map('six'), kanon_t_closeness('s', 0.3)]);
 DROP SCHEMA population_test CASCADE;

@@ -572,6 +572,10 @@ extern int64_t kanon_mask_count(const KanonProblem *problem, int64_t limit);
 extern KanonStatus kanon_release_finish(const KanonProblem *problem, KanonRelease *release,
 										KanonReport *report);
 
+/* All rows in one class that shows nothing.  KANON_INFEASIBLE: they may not be one. */
+extern KanonStatus kanon_release_one_class(const KanonProblem *problem, KanonRelease *release,
+										   KanonReport *report);
+
 /* A release without rows, where the problem leaves out any number of them. */
 extern KanonStatus kanon_release_nobody(const KanonProblem *problem, KanonRelease *release,
 										KanonReport *report);

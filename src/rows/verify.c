@@ -380,6 +380,22 @@ says_the_same(const Source *source, const KanonProblem *problem, const KanonRele
 	return true;
 }
 
+/* The same where a value shows alike in every row: then a label may be a value of another level, too, and the code must be that of the cell. */
+static bool
+is_shown_as(Shower *shower, const KanonRelease *release, uint32 class, int ncolumns, int qi,
+			const RowTypes *types, uint32 code)
+{
+	bool isnull, same;
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon verify", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	Datum value = show_cell(shower, qi, &release->cells[(Size) class * ncolumns], release->pool, &isnull);
+
+	same = dictionary_find(types->source->qis[qi].dictionary, value, isnull) == code;
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	return same;
+}
+
 /*
  * Each class has just the rows that the release says: workers wrote them, and nobody
  * here saw which; or which class a row of a population belongs to follows from them all.  Then
@@ -389,8 +405,10 @@ static void
 verify_sizes(const Target *target, const RowTypes *types, const Source *source, const KanonProblem *problem,
 			 const KanonRelease *release, Border *border)
 {
+	bool global = kanon_global_recoding(problem);
 	const KanonRelease *written =
-		problem->npopulations > 0 ? written_release(source, types, target->mark, border) : NULL;
+		problem->npopulations > 0 && !global ? written_release(source, types, target->mark, border) : NULL;
+	Shower *shower = shower_create(source);
 	Groups groups = group_types(types, border);
 	ShownClass *shown = shown_class_create(target, source, problem, release);
 	uint32 *codes = palloc(sizeof(uint32) * types->source->nqis);
@@ -413,6 +431,8 @@ verify_sizes(const Target *target, const RowTypes *types, const Source *source, 
 		for (int qi = 0; qi < source->nqis && same && written != NULL; qi++)
 			same = says_the_same(source, problem, release, i, qi, written,
 								 written->cells[(Size) groups.first[group] * source->nqis + qi]);
+		for (int qi = 0; qi < source->nqis && same && global; qi++)
+			same = is_shown_as(shower, release, i, problem->ncolumns, qi, types, codes[qi]);
 		if (same)
 			groups.rows[group] -= release->classes[i].rows;
 	}
@@ -423,6 +443,17 @@ verify_sizes(const Target *target, const RowTypes *types, const Source *source, 
 		raise_unsafe("A class has other rows than the release gave it.");
 	border_pfree(border, groups.first);
 	border_pfree(border, groups.rows);
+}
+
+/* The target has the release's classes with their rows: populations are counted anew for them. */
+static void
+verify_populations(const KanonProblem *problem, const KanonRelease *release, Border *border)
+{
+	uint32 class;
+
+	border_check(border, kanon_presence_check(problem, release, &class), "");
+	if (class <= release->nclasses)
+		raise_unsafe("A class breaks a rule about a population.");
 }
 
 typedef struct GroupsFound
@@ -499,12 +530,12 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 		blank += rows;
 	}
 	check_blank(blank, problem);
-	if (target->kind == TABLE_DISTRIBUTED || (problem->npopulations > 0 && !kanon_global_recoding(problem)))
+	if (target->kind == TABLE_DISTRIBUTED || problem->npopulations > 0)
 		verify_sizes(target, types, source, problem, release, border);
 	if (problem->known != NULL)
 		verify_known(types, source, problem, border);
 	if (problem->privacy != NULL)
 		verify_privacy(types, source, problem, border);
 	if (problem->npopulations > 0)
-		verify_populations(types, source, problem, release, border);
+		verify_populations(problem, release, border);
 }

@@ -60,10 +60,6 @@ extern void verify_known(const RowTypes *types, const Source *source, const Kano
 extern void verify_known_persons(KanonFlow *written, Size n, const KanonProblem *problem,
 								 const KanonRelease *release, Border *border);
 
-/* verify_population.c: raises if the target (full-domain) breaks a rule about a population. */
-extern void verify_populations(const RowTypes *types, const Source *source, const KanonProblem *problem,
-							   const KanonRelease *release, Border *border);
-
 /* ---- identifying_columns.c: does a kept column identify?  Looked at while the rows are written ---- */
 
 typedef struct KeptLook KeptLook;

@@ -134,7 +134,7 @@ SELECT sound($$ kanon_pattern_guided('known_visits', 'o', '{x,y}', 2, replace =>
 SELECT broken('person_moved', $$ kanon_pattern_guided('known_visits', 'o', '{x,y}', 2, replace => true, known_columns => 2, privacy => ARRAY[kanon_subject('who')]) $$);
 SELECT broken('person_moved', $$ kanon_full_domain('known_visits', 'o', '{x,y}', 2, replace => true, known_columns => 2, privacy => ARRAY[kanon_subject('who')]) $$);
 
--- populations are counted anew for what the target shows (write/verify_population.c)
+-- populations are counted anew for the classes that the target has (rows/verify.c)
 CREATE TABLE census (age int);
 INSERT INTO census VALUES (31), (32), (33), (34), (41), (42), (43);
 CREATE TABLE ages AS SELECT age, age / 10 * 10 AS decade FROM census;
