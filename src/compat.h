@@ -41,8 +41,29 @@
 #if PG_VERSION_NUM < 160000
 #define kanon_walk(node, walker, context) \
 	expression_tree_walker(node, (bool (*)())(void (*)(void)) walker, context)
+#define kanon_walk_query(query, walker, context, flags) \
+	query_tree_walker(query, (bool (*)())(void (*)(void)) walker, context, flags)
 #else
 #define kanon_walk(node, walker, context) expression_tree_walker(node, walker, context)
+#define kanon_walk_query(query, walker, context, flags) query_tree_walker(query, walker, context, flags)
+#endif
+
+/* Expressions that younger versions have, and those of them that make values (host/look.c). */
+#if PG_VERSION_NUM >= 180000
+#define KANON_NEWER_EXPRESSIONS T_JsonIsPredicate, T_JsonBehavior, T_MergeSupportFunc, T_ReturningExpr
+#elif PG_VERSION_NUM >= 170000
+#define KANON_NEWER_EXPRESSIONS T_JsonIsPredicate, T_JsonBehavior, T_MergeSupportFunc
+#elif PG_VERSION_NUM >= 160000
+#define KANON_NEWER_EXPRESSIONS T_JsonIsPredicate
+#else
+#define KANON_NEWER_EXPRESSIONS T_Invalid
+#endif
+#if PG_VERSION_NUM >= 170000
+#define KANON_NEWER_MAKERS T_JsonConstructorExpr, T_JsonValueExpr, T_JsonExpr
+#elif PG_VERSION_NUM >= 160000
+#define KANON_NEWER_MAKERS T_JsonConstructorExpr, T_JsonValueExpr
+#else
+#define KANON_NEWER_MAKERS T_Invalid
 #endif
 
 /* 16 made one ownership and one privilege check of many. */
@@ -115,6 +136,17 @@ kanon_push_jsonb(JsonbInState *state, JsonbIteratorToken token, JsonbValue *valu
 #else
 #define KANON_RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count, bool once
 #define KANON_RUN_ARGUMENTS query, direction, count, once
+#endif
+
+/* 19 tells planners who explains. */
+#include "optimizer/planner.h"
+#if PG_VERSION_NUM >= 190000
+#define KANON_PLAN_PARAMETERS \
+	Query *query, const char *text, int options, ParamListInfo params, ExplainState *explained
+#define KANON_PLAN_ARGUMENTS query, text, options, params, explained
+#else
+#define KANON_PLAN_PARAMETERS Query *query, const char *text, int options, ParamListInfo params
+#define KANON_PLAN_ARGUMENTS query, text, options, params
 #endif
 
 /* 17 takes the relation. */

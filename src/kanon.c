@@ -2,6 +2,7 @@
  * kanon.c: the module.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "host/gate.h"
 #include "host/settings.h"
 #include "rows/source.h"
@@ -24,5 +25,6 @@ _PG_init(void)
 	labels_register();
 	progress_init();
 	gate_init();
+	trust_init();
 	RESUME_INTERRUPTS();
 }

@@ -85,8 +85,7 @@ extern bool relation_reads(Oid reader, Oid relid);
 
 /*
  * Why a relation is not to be read by the current user: a clause ("it is a view of another
- * role"); NULL: it may be.  It has a lock then until the transaction ends, under which that
- * stays so, and so has whatever is read with it: partitions, what the user's own views read.
+ * role"); NULL: it may be.  It is locked then as a reader locks it, and so is whatever is read with it.
  * Locks of others are waited for as long as patience_left says.
  */
 extern const char *relation_mistrusted(Oid relid);
@@ -100,11 +99,33 @@ extern void relation_trust(Oid relid);
 /* The same of a table that is written, whose triggers run as well: it may have been another role's. */
 extern void relation_trust_written(Oid relid);
 
+/* The same of an expression that kanon evaluates itself. */
+struct Node;
+extern void expression_trust(struct Node *expression);
+
 /*
- * Around a query on relations that have been asked for: where kanon.read_strangers says so, none of them is
- * a view or foreign table all of a sudden, or has policies.  Returns what ends it.
+ * The door: while one is open, and kanon.read_strangers says so, no query is planned and no function called that could
+ * be, or is, code of another role: insufficient_privilege.  Errors name what is read by `name` and `relid`.
  */
-extern int trust_begin(Oid relid);
-extern void trust_end(int nest);
+typedef struct Door
+{
+	const struct Door *outer;
+	const char *name; /* or NULL */
+	Oid relid;        /* or InvalidOid */
+	Oid reader;
+	bool guarded;
+} Door;
+
+extern void door_open(Door *opened, const char *name, Oid relid);
+extern void door_close(const Door *opened);
+
+/*
+ * Work for a caller who names relations now, and takes the risk of that: the door lets others' code through and tells of
+ * it in *met.  NULL: it does not.
+ */
+extern void trust_named(bool *met, void (*work)(void *arg), void *arg);
+
+/* When the module is loaded. */
+extern void trust_init(void);
 
 #endif

@@ -104,7 +104,7 @@ extern int64 gate_rows(const char *name, const TupleTableSlot *slot, int column,
 extern void gate_refuse_null(const char *name, const TupleTableSlot *slot, int column);
 
 /*
- * Runs a SELECT through the gate, under the active snapshot when read_only.  While
+ * Runs a SELECT through the gate, which is a door (catalog.h), under the active snapshot when read_only.  While
  * it runs nobody can alter the composite types of its columns.
  */
 extern void gate_select(Gate *gate, const char *sql, bool read_only, GateReceive receive, void *arg);
@@ -121,6 +121,9 @@ extern uint64 gate_execute(const char *sql, bool read_only, int expected);
 
 /* The same, where no operator is looked up but in pg_catalog (IN, IS DISTINCT FROM). */
 extern uint64 gate_execute_plain(const char *sql, bool read_only, int expected);
+
+/* Writes rows from parameters.  Returns how many; 0, too, where rules made another statement of it. */
+extern uint64 gate_write(const char *sql, int n, Oid *types, Datum *values, const char *nulls, int expected);
 
 /* A SELECT from the catalogs with parameters, of at most so many rows (0: all).  Returns SPI_processed. */
 extern uint64 gate_ask(const char *query, int n, Oid *types, Datum *values, const char *nulls, bool read_only,

@@ -57,7 +57,7 @@ settings_define(void)
 							 DISTRIBUTE_AUTO, distribute_settings, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable(
 		"kanon.read_strangers", "Reads relations that could run code of another role with your rights.",
-		"off: refused are views, foreign tables and tables with policies or rules, unless you or a superuser own them, and whatever calls functions of another role.",
+		"off: refused are views, foreign tables and tables with policies or rules, unless you or a superuser own them, and whatever calls functions of another role or makes values of its domains.",
 		&kanon_read_strangers, true, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("kanon.skip_unchanged", "A refresh makes no release where nothing has changed.",
 							 "off: each refresh reads the source once, and makes a release.",

@@ -1,32 +1,33 @@
 /*
- * trust.c: whether reading a relation could run code of another role.
+ * trust.c: whether reading a relation could run code of another role, and the door that every query of kanon goes
+ * through.
+ *
+ * The look (look.c) says it of a query before that runs.  The door says it again of the query that does run, which
+ * somebody may have made another one since: of each query that is planned while the door is open, by functions that it
+ * calls, too; of the plan, in which the planner has put other functions' queries; and of each function that is called.
+ * So nothing can be read before it was looked at, and no lock has to keep others from changing what was.
  */
 #include "compat.h"
 #include "host/catalog.h"
 #include "host/attempt.h"
 #include "host/gate.h"
+#include "host/look.h"
 #include "host/settings.h"
 
 #include "access/transam.h"
-#include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
+#include "fmgr.h"
 #include "miscadmin.h"
+#include "parser/analyze.h"
 #include "storage/lmgr.h"
+#include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/rls.h"
+#include "utils/regproc.h"
 #include "utils/syscache.h"
-
-/* A superuser needs nobody's rights. */
-static bool
-is_trusted(Oid owner)
-{
-	return owner == GetUserId() || superuser_arg(owner);
-}
 
 static bool
 may_read(Oid relid)
@@ -36,40 +37,24 @@ may_read(Oid relid)
 			pg_attribute_aclcheck_all(relid, GetUserId(), ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK);
 }
 
-/*
- * The expressions that the planner may work out, by whose functions: it folds constants in
- * the expressions of indexes, constraints and statistics, and those of partition keys and of
- * columns that are computed when they are read; and what views and policies call.  A cast to
- * a domain, or to a type with one inside, runs the checks that the domain's owner adds.
- * Rows: the owners.
- */
-static const char *const functions_of =
-	"WITH o(classid, objid) AS ("
-	"  SELECT 'pg_class'::regclass::oid, $1"
-	" UNION ALL SELECT 'pg_class'::regclass, indexrelid FROM pg_index WHERE indrelid = $1"
-	" UNION ALL SELECT 'pg_constraint'::regclass, oid FROM pg_constraint WHERE conrelid = $1"
-	" UNION ALL SELECT 'pg_rewrite'::regclass, oid FROM pg_rewrite WHERE ev_class = $1"
-	" UNION ALL SELECT 'pg_policy'::regclass, oid FROM pg_policy WHERE polrelid = $1"
-	" UNION ALL SELECT 'pg_attrdef'::regclass, oid FROM pg_attrdef WHERE adrelid = $1"
-	" UNION ALL SELECT 'pg_statistic_ext'::regclass, oid FROM pg_statistic_ext WHERE stxrelid = $1)"
-	" SELECT DISTINCT coalesce(p.proowner, q.proowner, t.typowner) FROM o JOIN pg_depend d USING (classid, objid)"
-	" LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid"
-	" LEFT JOIN pg_operator r ON d.refclassid = 'pg_operator'::regclass AND r.oid = d.refobjid"
-	" LEFT JOIN pg_proc q ON q.oid = r.oprcode"
-	" LEFT JOIN pg_type t ON d.refclassid = 'pg_type'::regclass AND t.oid = d.refobjid"
-	/* (of a column's own type no value is made when it is read) */
-	"  AND (d.objid <> $1 OR d.objsubid = 0)"
-	"  AND coalesce((SELECT typtype FROM pg_type WHERE oid = t.typelem), t.typtype) IN ('c', 'd', 'r', 'm')"
-	" WHERE coalesce(p.proowner, q.proowner, t.typowner) IS NOT NULL";
+/* ---- the look ---- */
 
-static const char *const triggers_of =
-	"SELECT DISTINCT p.proowner FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid"
-	" WHERE t.tgrelid = $1 AND NOT t.tgisinternal";
-
-static const char *const views_read =
-	"SELECT DISTINCT d.refobjid FROM pg_rewrite w JOIN pg_depend d"
-	" ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid = 'pg_class'::regclass"
-	" WHERE w.ev_class = $1 AND d.refobjid <> $1";
+/* All relations that rules, policies and parents lead to. */
+static const char *const below =
+	"WITH RECURSIVE below(relid) AS ("
+	"  SELECT $1"
+	" UNION"
+	"  SELECT next.relid FROM below, LATERAL ("
+	"    SELECT d.refobjid AS relid FROM pg_rewrite w JOIN pg_depend d"
+	"      ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid = 'pg_class'::regclass"
+	"     WHERE w.ev_class = below.relid"
+	"    UNION ALL"
+	"    SELECT d.refobjid FROM pg_policy p JOIN pg_depend d"
+	"      ON d.classid = 'pg_policy'::regclass AND d.objid = p.oid AND d.refclassid = 'pg_class'::regclass"
+	"     WHERE p.polrelid = below.relid"
+	"    UNION ALL"
+	"    SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = below.relid) AS next)"
+	" SELECT b.relid FROM below AS b JOIN pg_class c ON c.oid = b.relid WHERE c.relkind IN ('r', 'p', 'm', 'v', 'f')";
 
 /* The OIDs that a query of the catalogs gives for a relation. */
 static List *
@@ -98,113 +83,89 @@ ask_oids(const char *query, Oid relid)
 	return list;
 }
 
-typedef struct Look
+/* As a reader locks them. */
+static bool
+lock_all(Oid relid, long *patience)
 {
-	long *patience;
-	List *seen;
-} Look;
+	ListCell *lc;
 
-static const char *look_at(Look *look, Oid relid);
+	if (!lock_patiently(relid, AccessShareLock, patience))
+		return false;
+	foreach (lc, ask_oids(below, relid))
+		if (lfirst_oid(lc) >= FirstNormalObjectId &&
+			!lock_patiently(lfirst_oid(lc), AccessShareLock, patience))
+			return false;
+	return true;
+}
+
+/* The query that has all of its rows; NIL: its name is another's by now. */
+static List *
+whole_query(Oid relid)
+{
+	char *sql = psprintf("SELECT * FROM %s", relation_name(relid));
+	RawStmt *statement = linitial_node(RawStmt, pg_parse_query(sql));
+	Query *query = parse_analyze_fixedparams(statement, sql, NULL, 0, NULL);
+
+	return linitial_node(RangeTblEntry, query->rtable)->relid == relid ? pg_rewrite_query(query) : NIL;
+}
 
 static const char *
-look_at_all(Look *look, List *relids)
+look_at(Oid relid, long *patience)
 {
 	const char *why = NULL;
+	List *queries;
 	ListCell *lc;
 
-	foreach (lc, relids)
-		if (why == NULL)
-			why = look_at(look, lfirst_oid(lc));
-	return why;
-}
-
-/* The table must be locked. */
-static const char *
-look_at_table(Look *look, Oid relid, Form_pg_class form, bool own)
-{
-	if (!own && form->relrowsecurity)
-		return "it has row-level security";
-	if (!own && form->relhasrules && form->relkind != RELKIND_MATVIEW)
-		return "it has rules";
-	return look_at_all(look, find_inheritance_children(relid, NoLock));
-}
-
-/*
- * Under a lock that keeps out whatever could change the answer: ROW EXCLUSIVE, as an index
- * can be made while others read.
- */
-static const char *
-look_at(Look *look, Oid relid)
-{
-	LOCKMODE mode = RecoveryInProgress() ? AccessShareLock : RowExclusiveLock;
-	FormData_pg_class form;
-	HeapTuple tuple;
-	ListCell *lc;
-	bool own;
-
-	check_stack_depth();
-	if (relid < FirstNormalObjectId || list_member_oid(look->seen, relid))
+	if (relid < FirstNormalObjectId)
 		return NULL;
-	look->seen = lappend_oid(look->seen, relid);
-	if (!lock_patiently(relid, mode, look->patience))
-		return "another session has locked it";
-	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	if (!HeapTupleIsValid(tuple))
-		return "it is not there any more";
-	memcpy(&form, GETSTRUCT(tuple), sizeof(form));
-	ReleaseSysCache(tuple);
-	own = is_trusted(form.relowner);
-	if (isOtherTempNamespace(form.relnamespace))
+	if (strchr("rpmvf", get_rel_relkind(relid)) == NULL)
+		return "it is no table";
+	if (isOtherTempNamespace(get_rel_namespace(relid)))
 		return "it is a temporary table of another session";
-	if (!own && form.relkind == RELKIND_VIEW)
-		return "it is a view of another role";
-	if (!own && form.relkind == RELKIND_FOREIGN_TABLE)
-		return "it is a foreign table of another role";
-	/* of one's own, too: it may have been somebody else's before */
-	foreach (lc, ask_oids(functions_of, relid))
-		if (!is_trusted(lfirst_oid(lc)))
-			return "it calls functions of another role, in its definition, indexes, constraints or statistics";
-	switch (form.relkind)
-	{
-		case RELKIND_RELATION:
-		case RELKIND_PARTITIONED_TABLE:
-		case RELKIND_MATVIEW:
-			return look_at_table(look, relid, &form, own);
-		case RELKIND_VIEW:
-			return look_at_all(look, ask_oids(views_read, relid));
-		case RELKIND_FOREIGN_TABLE:
-			return NULL;
-		/* whose types are is asked with the functions; nothing of a sequence runs */
-		case RELKIND_COMPOSITE_TYPE:
-		case RELKIND_SEQUENCE:
-			return NULL;
-		default:
-			return "it is no table";
-	}
+	if (!lock_all(relid, patience))
+		return "another session has locked it";
+	if (relation_name(relid) == NULL)
+		return "it is not there any more";
+	if ((queries = whole_query(relid)) == NIL)
+		return "another relation has its name";
+	foreach (lc, queries)
+		if (why == NULL)
+			why = query_mistrusted(lfirst_node(Query, lc), GetUserId(), relid);
+	return why;
 }
 
 const char *
 relation_mistrusted(Oid relid)
 {
-	/* a refresh waits as every run does */
-	Look look = {.patience = InSecurityRestrictedOperation() ? NULL : patience_left()};
-
 	/* before a lock that others would have to wait for */
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 		return "it is not there any more";
 	if (!may_read(relid))
 		return "the caller may not read it";
-	return look_at(&look, relid);
+	/* a refresh waits as every run does */
+	return look_at(relid, InSecurityRestrictedOperation() ? NULL : patience_left());
 }
 
 bool
 relation_of_strangers(Oid relid)
 {
 	/* a session that holds a lock of it does not decide the answer */
-	Look look = {.patience = NULL};
-
 	return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) && may_read(relid) &&
-		   look_at(&look, relid) != NULL;
+		   look_at(relid, NULL) != NULL;
+}
+
+pg_noreturn static void
+raise_mistrusted(const char *name, const char *why, const char *done)
+{
+	ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					name != NULL ? errmsg("relation %s is not %s: %s", name, done, why)
+								 : errmsg("a statement is not run: %s", why),
+					errdetail("It could run code of another role with your rights."),
+					InSecurityRestrictedOperation()
+						? errhint("The owner of the publication accepts it with kanon_alter_publication(..., "
+								  "set_options => '{}'), if they trust that role.")
+						: errhint("Let its owner make the call, or, if you trust that role, "
+								  "SET kanon.read_strangers = on.")));
 }
 
 void
@@ -213,67 +174,128 @@ relation_trust(Oid relid)
 	const char *why = kanon_read_strangers ? NULL : relation_mistrusted(relid);
 
 	if (why != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("relation %s is not read: %s", relation_name(relid), why),
-				 errdetail("Reading it could run code of another role with your rights."),
-				 InSecurityRestrictedOperation()
-					 ? errhint("The owner of the publication accepts it with kanon_alter_publication(..., "
-							   "set_options => '{}'), if they trust that role.")
-					 : errhint("Let its owner make the call, or, if you trust that role, "
-							   "SET kanon.read_strangers = on.")));
+		raise_mistrusted(relation_name(relid), why, "read");
 }
 
 void
 relation_trust_written(Oid relid)
 {
-	ListCell *lc;
+	const char *why;
 
 	relation_trust(relid);
-	if (kanon_read_strangers)
-		return;
-	foreach (lc, ask_oids(triggers_of, relid))
-		if (!is_trusted(lfirst_oid(lc)))
-			ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-							errmsg("relation %s is not written: it has triggers of another role",
-								   relation_name(relid)),
-							errdetail("Writing it would run code of another role with your rights."),
-							errhint("Drop the triggers. The table may have been that role's before.")));
-}
-
-/* A relation of the caller's or a superuser's that has policies or children: these are looked at, too. */
-static bool
-is_known(Oid relid)
-{
-	return is_trusted(relation_owner(relid)) &&
-		   (has_subclass(relid) || check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED);
-}
-
-/*
- * A name can come to mean another relation between the answer and the query, when somebody
- * renames its schema.
- */
-int
-trust_begin(Oid relid)
-{
-	static const char *const settings[][2] = {{"restrict_nonsystem_relation_kind", "view, foreign-table"},
-											  {"row_security", "off"}};
-	char kind = get_rel_relkind(relid);
-	int nest;
-
-	if (kanon_read_strangers || kind == RELKIND_VIEW || kind == RELKIND_FOREIGN_TABLE || is_known(relid))
-		return 0;
-	nest = NewGUCNestLevel();
-	for (int i = 0; i < lengthof(settings); i++)
-		if (GetConfigOption(settings[i][0], true, false) != NULL)
-			(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET, PGC_S_SESSION,
-									 GUC_ACTION_SAVE, true, 0, false);
-	return nest;
+	why = kanon_read_strangers ? NULL : writing_mistrusted(relid, GetUserId());
+	if (why != NULL)
+		raise_mistrusted(relation_name(relid), why, "written");
 }
 
 void
-trust_end(int nest)
+expression_trust(Node *expression)
 {
-	if (nest > 0)
-		AtEOXact_GUC(true, nest);
+	const char *why = kanon_read_strangers ? NULL : expression_mistrusted(expression, GetUserId());
+
+	if (why != NULL)
+		raise_mistrusted(NULL, why, NULL);
+}
+
+/* ---- the door ---- */
+
+static const Door *door = NULL;
+static bool *met_strangers = NULL;
+static planner_hook_type previous_planner = NULL;
+static needs_fmgr_hook_type previous_needs = NULL;
+static fmgr_hook_type previous_call = NULL;
+
+void
+door_open(Door *opened, const char *name, Oid relid)
+{
+	*opened = (Door){.outer = door, .name = name, .relid = relid, .reader = GetUserId()};
+	/* functions that a query calls do not open what it has closed, whatever they set */
+	opened->guarded = !kanon_read_strangers || (door != NULL && door->guarded);
+	door = opened;
+}
+
+void
+door_close(const Door *opened)
+{
+	door = opened->outer;
+}
+
+void
+trust_named(bool *met, void (*work)(void *arg), void *arg)
+{
+	met_strangers = met;
+	PG_TRY();
+	{
+		work(arg);
+	}
+	PG_FINALLY();
+	{
+		met_strangers = NULL;
+	}
+	PG_END_TRY();
+}
+
+static void
+refuse(const char *why)
+{
+	if (met_strangers != NULL)
+		*met_strangers = true;
+	else
+		raise_mistrusted(door->name, why, "read");
+}
+
+static PlannedStmt *
+plan_at_door(KANON_PLAN_PARAMETERS)
+{
+	const char *why = NULL;
+	PlannedStmt *plan;
+	bool guarded = door != NULL && door->guarded;
+
+	if (guarded && (why = query_mistrusted(query, GetUserId(), door->relid)) != NULL)
+		refuse(why);
+	plan = previous_planner != NULL ? previous_planner(KANON_PLAN_ARGUMENTS)
+									: standard_planner(KANON_PLAN_ARGUMENTS);
+	if (guarded && why == NULL && (why = plan_mistrusted(plan, GetUserId(), door->relid)) != NULL)
+		refuse(why);
+	return plan;
+}
+
+/* (of the system's own functions a superuser is the owner) */
+static bool
+is_stopped(Oid function)
+{
+	Oid owner;
+
+	if (door == NULL || !door->guarded || function < FirstNormalObjectId)
+		return false;
+	owner = function_owner(function);
+	return OidIsValid(owner) && owner != door->reader && !role_is_trusted(owner, GetUserId());
+}
+
+/* Asked also by the planner, which puts no function in its place that is stopped. */
+static bool
+needs_call(Oid function)
+{
+	return is_stopped(function) || (previous_needs != NULL && previous_needs(function));
+}
+
+static void
+call_at_door(FmgrHookEventType event, FmgrInfo *function, Datum *arg)
+{
+	if (event == FHET_START && is_stopped(function->fn_oid))
+		refuse(
+			psprintf("it calls function %s of another role", format_procedure_qualified(function->fn_oid)));
+	if (previous_call != NULL)
+		previous_call(event, function, arg);
+}
+
+void
+trust_init(void)
+{
+	previous_planner = planner_hook;
+	planner_hook = plan_at_door;
+	previous_needs = needs_fmgr_hook;
+	needs_fmgr_hook = needs_call;
+	previous_call = fmgr_hook;
+	fmgr_hook = call_at_door;
 }

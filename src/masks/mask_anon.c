@@ -320,6 +320,7 @@ mask_anon_read(Mask *mask, const Source *source, const char *text)
 						errhint("Cast it, or take another masking function.")));
 	assign_expr_collations(pstate, expression);
 	(void) is_foreign(expression, &read);
+	expression_trust(expression);
 	mask->expression = expression_planner((Expr *) expression);
 	free_parsestate(pstate);
 	catalog_path_end(nest);

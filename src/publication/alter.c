@@ -7,6 +7,7 @@
 #include "compat.h"
 #include "host/attempt.h"
 #include "host/catalog.h"
+#include "host/settings.h"
 #include "host/excerpt.h"
 #include "options/request.h"
 #include "publication/appended.h"
@@ -257,6 +258,7 @@ typedef struct Alteration
 {
 	KanonPublication *publication;
 	bool solve;
+	bool named; /* what options name is named anew: what it runs of others is accepted */
 } Alteration;
 
 static void
@@ -329,10 +331,17 @@ make_release(void *arg)
 }
 
 static void
+try_release(void *publication)
+{
+	rehearse(make_release, publication);
+}
+
+static void
 store(void *arg)
 {
 	const Alteration *alteration = arg;
 	KanonPublication *publication = alteration->publication;
+	bool strangers = publication->strangers;
 
 	source_view_renew(publication, get_rel_name(publication->published),
 					  get_rel_namespace(publication->definition));
@@ -340,8 +349,11 @@ store(void *arg)
 	key_check(publication->key, publication->source);
 	publication_store(publication);
 	CommandCounterIncrement();
-	if (alteration->solve)
-		rehearse(make_release, publication);
+	if (!alteration->solve)
+		return;
+	trust_named(alteration->named ? &publication->strangers : NULL, try_release, publication);
+	if (publication->strangers != strangers)
+		publication_store(publication);
 }
 
 /*
@@ -396,13 +408,16 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	/* nobody else takes that upon the owner */
 	if (GetUserId() == publication->owner &&
 		!(PG_ARGISNULL(ALTER_OPTIONS) && PG_ARGISNULL(ALTER_SET_OPTIONS)))
+	{
 		publication->strangers = names_strangers(source, publication->options);
+		alteration.named = kanon_read_strangers;
+	}
 	identity_assume(publication, &saved);
 	SPI_connect();
 	if (!publication_is_linked(publication))
 		alter_of_one_table(publication, fcinfo, source);
 	changes = find_changes(&before, publication);
-	alteration.solve = solve && changes.release;
+	alteration.solve = solve && (changes.release || alteration.named);
 	if (publication->protect_successive && !before.protect_successive)
 		ereport(NOTICE,
 				(errmsg("publication %s is protected from its next release on", publication->name),

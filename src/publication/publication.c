@@ -329,11 +329,27 @@ publication_new_name(const char *name, Oid source, char **bare, Oid *namespace)
 	return qualified;
 }
 
+typedef struct Establishing
+{
+	KanonPublication *publication;
+	Release *release;
+} Establishing;
+
+static void
+establish(void *arg)
+{
+	const Establishing *establishing = arg;
+
+	release_build(establishing->publication, establishing->release, NIL);
+}
+
 void
 publication_establish(KanonPublication *publication, const char *name, Oid source, Oid schema)
 {
 	Release release = {.number = 1, .status = RELEASE_CURRENT, .started = GetCurrentTimestamp()};
 	Identity saved;
+	Establishing establishing = {publication, &release};
+	bool accepted = kanon_read_strangers;
 
 	publication->strangers = names_strangers(source, publication->options);
 	identity_assume(publication, &saved);
@@ -344,7 +360,7 @@ publication_establish(KanonPublication *publication, const char *name, Oid sourc
 	/* the first release has masks by the key that is stored */
 	publication_store(publication);
 	progress_publication(publication->name, publication->owner);
-	release_build(publication, &release, NIL);
+	trust_named(accepted ? &publication->strangers : NULL, establish, &establishing);
 	release.finished = GetCurrentTimestamp();
 	publication_store(publication);
 	release_add(publication, &release);

@@ -251,19 +251,15 @@ void
 row_write(const char *query, Oid relid, Parameters *parameters, int expected)
 {
 	char *name = relation_name(relid);
-	int nest, result;
+	int nest;
 
 	if (name == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the history of the publication is gone"),
 						errhint("See remedy of kanon_publication_status.")));
 	relation_trust_written(relid);
 	nest = catalog_path_begin();
-	/* its owner may have put triggers on it */
-	gate_queries++;
-	result = SPI_execute_with_args(psprintf(query, name), parameters->n, parameters->types,
-								   parameters->values, parameters->nulls, false, 0);
-	gate_queries--;
-	if (result != expected || SPI_processed != 1)
+	if (gate_write(psprintf(query, name), parameters->n, parameters->types, parameters->values,
+				   parameters->nulls, expected) != 1)
 		row_not_written(name);
 	catalog_path_end(nest);
 }

@@ -537,8 +537,8 @@ publication_store(KanonPublication *publication)
 	relation_trust_written(publication->definition);
 	publication_rename(publication);
 	bring_up_to_date(publication);
-	if (!keyed && SPI_execute(psprintf("DELETE FROM %s", name), false, 0) != SPI_OK_DELETE)
-		row_not_written(name);
+	if (!keyed)
+		(void) gate_execute(psprintf("DELETE FROM %s", name), false, 0);
 	parameter_text(&p, publication->name);
 	parameter_relation(&p, publication->published);
 	parameter_relation(&p, publication->source);

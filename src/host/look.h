@@ -1,0 +1,28 @@
+/*
+ * look.h: whether a query could run code of another role than the one whose rights it has.
+ */
+#ifndef KANON_LOOK_H
+#define KANON_LOOK_H
+
+#include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
+
+/* Code of one's own and of superusers, who need nobody's rights. */
+extern bool role_is_trusted(Oid owner, Oid reader);
+
+/*
+ * Why the query, rewritten and not yet planned, is not to be run by that role: a clause ("it is a view of another
+ * role"), in which "it" is the relation `about`; NULL: it may be.  Raises nothing of its own.
+ */
+extern const char *query_mistrusted(const Query *query, Oid reader, Oid about);
+
+/* The same of what the planner has put into it since: bodies of functions, partitions. */
+extern const char *plan_mistrusted(const PlannedStmt *plan, Oid reader, Oid about);
+
+/* The same of writing to a relation: its triggers, defaults and checks. */
+extern const char *writing_mistrusted(Oid relid, Oid reader);
+
+/* The same of an expression. */
+extern const char *expression_mistrusted(Node *expression, Oid reader);
+
+#endif
