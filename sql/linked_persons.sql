@@ -160,6 +160,36 @@ SELECT kanon_drop_publication('joined_view');
 SELECT kanon_create_linked_publication('joined_view', 'joined.client', '{"joined.client": {"quasi_identifiers": ["sex"]}, "joined.address": {"quasi_identifiers": ["city"], "foreign_key": "client_home_fkey"}}', 5, private_schema => 'joined_private', protect_successive => true);
 DROP FUNCTION copied;
 DROP SCHEMA joined_view, joined_private CASCADE;
+
+DROP SCHEMA joined_public CASCADE;
+CREATE SCHEMA joined_public;
+-- keys of char(n), and of a collation that ignores case: what refers has the key's own spelling
+CREATE SCHEMA spelled;
+CREATE COLLATION spelled.nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE spelled.land (code char(5) PRIMARY KEY, name text);
+CREATE TABLE spelled.person (login text COLLATE spelled.nocase PRIMARY KEY, sex text, land char(3) REFERENCES spelled.land);
+CREATE TABLE spelled.orders (id int PRIMARY KEY, who text COLLATE spelled.nocase REFERENCES spelled.person, what text, land char(5) REFERENCES spelled.land);
+CREATE TABLE spelled.lines (id int PRIMARY KEY, orders int REFERENCES spelled.orders, item int);
+CREATE TABLE spelled.bits (id int PRIMARY KEY, line int REFERENCES spelled.lines, bit int);
+INSERT INTO spelled.land SELECT 'c' || i, 'land ' || i FROM generate_series(1, 3) AS i;
+INSERT INTO spelled.person SELECT 'User' || i, CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END, 'c' || 1 + i % 3 FROM generate_series(1, 300) AS i;
+INSERT INTO spelled.orders SELECT i, CASE WHEN i % 2 = 0 THEN 'USER' ELSE 'user' END || 1 + i % 300, 'w' || (i * i * 7 + i / 3) % 5, 'c' || 1 + i % 3 FROM generate_series(1, 700) AS i;
+INSERT INTO spelled.lines SELECT i, 1 + i % 700, (i * i + i / 3) % 4 FROM generate_series(1, 1500) AS i;
+INSERT INTO spelled.bits SELECT i, 1 + i % 1500, CASE WHEN i <= 4 THEN 9 ELSE (i * i + i / 3) % 4 END FROM generate_series(1, 2500) AS i;
+INSERT INTO spelled.bits SELECT 3000 + i, 2, 8 FROM generate_series(1, 9) AS i;
+SELECT table_name, role, published = row_count AS whole FROM kanon_linked('spelled.person', '{"spelled.person": {"quasi_identifiers": ["sex"], "keep": ["land"]}, "spelled.land": {"keep": ["name"]}, "spelled.orders": {"quasi_identifiers": ["what"]},
+    "spelled.lines": {"quasi_identifiers": ["item"], "linked": false}, "spelled.bits": {"quasi_identifiers": ["bit"], "linked": false}}', 'joined_public', 5);
+SELECT count(*) AS orders, count(p.login) AS persons, count(l.name) AS lands FROM joined_public.orders AS o LEFT JOIN joined_public.person AS p ON p.login = o.who LEFT JOIN joined_public.land AS l ON l.code = p.land;
+-- below a table of rows, without a key: persons are counted, not rows
+SELECT bit, count(*) > 9 AS many FROM joined_public.bits GROUP BY bit ORDER BY bit;
+SELECT attname FROM pg_attribute WHERE attrelid = 'joined_public.bits'::regclass AND attnum > 0;
+-- as a quasi-identifier the key is as it is
+DROP SCHEMA joined_public CASCADE;
+CREATE SCHEMA joined_public;
+SELECT table_name, role, published = row_count AS whole FROM kanon_linked('spelled.person', '{"spelled.person": {"quasi_identifiers": ["sex", "land"]}, "spelled.land": {"keep": ["name"]}, "spelled.orders": {"quasi_identifiers": ["what", "land"]}}', 'joined_public', 5);
+SELECT count(*) AS orders, count(l.name) AS lands, count(DISTINCT o.land) AS different FROM joined_public.orders AS o LEFT JOIN joined_public.land AS l ON l.code = o.land;
+SELECT FROM kanon_linked('spelled.person', '{"spelled.person": {"quasi_identifiers": ["sex"]}, "spelled.orders": {"quasi_identifiers": ["what"], "linked": false}, "spelled.lines": {"quasi_identifiers": ["item"]}}', 'joined_public', 5, replace => true);
+DROP SCHEMA spelled CASCADE;
 DROP SCHEMA joined CASCADE;
 DROP SCHEMA joined_public CASCADE;
 DROP FUNCTION publish;

@@ -276,7 +276,12 @@ extern int linked_rule_columns(const LinkedTable *table);
 /* The table above that is not of copies, whose key these have. */
 extern LinkedTable *linked_copied_for(const Linked *linked, const LinkedTable *table);
 
-/* linked_shapes.c: views that make copies, for as long as the release takes. */
+/*
+ * linked_shapes.c: views of tables that are not published just as they are, for as long as the release takes.  And whether
+ * a column that refers to a key may spell it differently; and any of a table does.
+ */
+extern bool linked_spelled(const LinkedTable *from, const char *column, const LinkedTable *to);
+extern bool linked_is_spelled(const Linked *linked, const LinkedTable *table);
 extern void linked_make_shapes(Linked *linked);
 extern void linked_drop_shapes(Linked *linked);
 

@@ -319,8 +319,16 @@ set_lasting_costs(const Linked *linked, LinkedTable *table)
 
 /* Values and other tables would have histories of their own. */
 static void
-refuse_unprotected(const LinkedTable *table)
+refuse_unprotected(const Linked *linked, const LinkedTable *table)
 {
+	if (linked_is_spelled(linked, table))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg(
+				 "table \"%s\" refers to a key whose equal values may look different, which protect_successive does not look after",
+				 excerpt(table->name)),
+			 errhint("Give both columns another type or collation, or leave protect_successive out.")));
 	if (table->reference != NULL)
 		ereport(
 			ERROR,
@@ -405,7 +413,7 @@ fill_request(Linked *linked, LinkedTable *table)
 	if (table->role == LINKED_ROWS && linked->histories != NULL)
 		request->linked.told_apart = add_name(add_name(request->linked.told_apart, HELD_ROW), HELD_LEVELS);
 	if (linked->histories != NULL)
-		refuse_unprotected(table);
+		refuse_unprotected(linked, table);
 	if (request->linked.rules != NULL && linked->m == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

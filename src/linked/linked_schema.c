@@ -399,10 +399,11 @@ check_key(const Linked *linked, const LinkedTable *from, const char *column, con
 	if (!OidIsValid(get_array_type(to->key_type)))
 		linked_raise_table(to, "has a key that is an array",
 						   "Take a key of another type, such as bigint, uuid or text.");
-	/* (of equal numerics the shortest text is hashed) */
-	if (getBaseType(type) != NUMERICOID && !equal_is_identical(getBaseType(type), collation))
+	/* (of equal numerics the shortest text is hashed; texts are read in the spelling of the key) */
+	if (getBaseType(type) != NUMERICOID && getBaseType(type) != BPCHAROID && getBaseType(type) != TEXTOID &&
+		getBaseType(type) != VARCHAROID && !equal_is_identical(getBaseType(type), collation))
 		linked_raise_table(from, psprintf("has a key \"%s\" whose equal values may look different", column),
-						   "Give both columns another type or collation: bigint, uuid and text will do.");
+						   "Give both columns another type: bigint, uuid and text will do.");
 }
 
 static void
@@ -546,13 +547,9 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 			linked_raise_table(
 				table, "has no quasi_identifiers",
 				"Name at least one column that somebody may know of a person, or leave the table out.");
-		if (table->role == LINKED_ALONE && table->parent != 0)
-			linked_raise_table(
-				table, "is not linked, and does not refer to the subject itself",
-				"Only tables that refer to the subject's can be published without a key to the person.");
-		if (table->parent > 0 && table->reference == NULL &&
+		if (table->parent > 0 && table->role == LINKED_ROWS && table->reference == NULL &&
 			linked->tables[table->parent].role == LINKED_ALONE)
 			linked_raise_table(table, "hangs on a table that is published without a key to the person",
-							   "Leave it out, or link the other one.");
+							   "Link the other one, or say {\"linked\": false} of this one, too.");
 	}
 }
