@@ -25,7 +25,14 @@ SELECT count(*) FROM kanon_pattern_guided('visit', 'out1', '{age,zip}', 2, keep 
 
 -- the labels can be run, and are then what counts
 SELECT label FROM kanon_suggest('visit') WHERE column_name IN ('fullName', 'zip', 'diagnosis', 'site');
-SELECT label FROM kanon_suggest('visit') \gexec
+DO $$
+DECLARE
+    label text;
+BEGIN
+    FOR label IN SELECT s.label FROM kanon_suggest('visit') AS s LOOP
+        EXECUTE label;
+    END LOOP;
+END $$;
 SELECT why, role, count(*) FROM kanon_suggest('visit') GROUP BY why, role ORDER BY why, role;
 SECURITY LABEL FOR kanon ON COLUMN visit.thing IS 'identifier';
 CREATE VIEW below AS SELECT thing AS other, zip FROM visit;
@@ -92,3 +99,15 @@ SELECT count(*) FROM kanon_risk_columns('visit', '{visit_id,age,zip,admitted,dia
 SELECT count(*) FROM kanon_risk_columns('visit', '{visit_id}', supersets => NULL);
 
 DROP SCHEMA suggest_test CASCADE;
+-- a session that has not called kanon before writes labels, too
+\c -
+CREATE TABLE first_call (name text);
+SELECT kanon_label('first_call', 'name', 'identifier');
+SELECT provider, label FROM pg_seclabels WHERE objoid = 'first_call'::regclass;
+SELECT kanon_label('first_call', 'name', NULL);
+SELECT count(*) FROM pg_seclabels WHERE objoid = 'first_call'::regclass;
+SELECT kanon_label('first_call', 'name', 'no role');
+SELECT kanon_label('first_call', 'nome', 'identifier');
+SELECT kanon_label(NULL, 'name', 'identifier');
+SELECT kanon_label('first_call', NULL, 'identifier');
+DROP TABLE first_call;

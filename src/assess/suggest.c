@@ -85,6 +85,7 @@ typedef struct Suggest
 	int64 rows;
 	pg_prng_state random;
 	MemoryContext scratch;
+	const char *label; /* kanon_label, qualified */
 } Suggest;
 
 /* ---- what surveys have ---- */
@@ -411,8 +412,9 @@ put_suggestion(Lines *lines, const Suggest *suggest, const Suggestion *s)
 	line_float8(lines, s->figures.own, suggest->rows != s->nulls);
 	line_int8(lines, s->nulls, true);
 	line_value(lines, PointerGetDatum(name_list(s->tells, s->ntells)), s->ntells > 0);
-	line_text(lines, psprintf("SECURITY LABEL FOR kanon ON COLUMN %s.%s IS '%s';", suggest->source->name,
-							  s->column->quoted, role_label(s->role)));
+	line_text(lines,
+			  psprintf("SELECT %s(%s, %s, '%s');", suggest->label, quote_literal_cstr(suggest->source->name),
+					   quote_literal_cstr(s->column->name), role_label(s->role)));
 	line_end(lines);
 }
 
@@ -441,6 +443,8 @@ kanon_suggest(PG_FUNCTION_ARGS)
 	SPI_connect();
 	border = border_create("kanon_suggest");
 	suggest.source = source_open_all(PG_GETARG_OID(0));
+	suggest.label = quote_qualified_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)),
+											   "kanon_label");
 	suggest.columns = palloc0(sizeof(Suggestion) * Max(suggest.source->nkept, 1));
 	for (int c = 0; c < suggest.source->nkept; c++)
 		open_column(&suggest.columns[c], &suggest.source->kept[c]);

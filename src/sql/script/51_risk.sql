@@ -51,3 +51,11 @@ AS 'MODULE_PATHNAME', 'kanon_suggest';
 
 COMMENT ON FUNCTION @extschema@.kanon_suggest(regclass)
 IS 'for each column of a relation the role that fits (identifier, quasi-identifier, sensitive, harmless), why, and the label to copy';
+
+CREATE FUNCTION @extschema@.kanon_label(relation regclass, column_name name, role text)
+RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_label';
+
+COMMENT ON FUNCTION @extschema@.kanon_label(regclass, name, text)
+IS 'writes the role of a column as a SECURITY LABEL of kanon: identifier, quasi-identifier, sensitive or keep; NULL takes it away';
