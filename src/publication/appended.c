@@ -124,10 +124,12 @@ appended_check(const KanonPublication *publication)
 	request_of_json(&request, model, publication->options);
 	option = option_of_batches(&request);
 	if (publication->append == NULL && option != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s is for publications that append", option),
-				 errhint("Say append => 'column', by which new rows are known, or leave %s out.", option)));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s is for publications that append", option),
+			 errhint(
+				 "Create the publication with append, the column by which new rows are known, or leave %s out.",
+				 option)));
 	if (publication->append == NULL)
 		return;
 	if (model->of_sets || model->near == NULL)
@@ -287,19 +289,18 @@ appended_create(KanonPublication *publication, const char *name, Oid namespace)
 						 (type != UUIDOID || all_of_version_7(publication->source, publication->append));
 	typed = publication->grows ? format_type_be_qualified(type) : "pg_catalog.bytea";
 	if (publication->grows)
-		publication->marks = make_table(publication, name, "marks", namespace,
-										psprintf(BATCH_RELEASE " pg_catalog.int8 NOT NULL, " BATCH_MARK
-															   " %s, " BATCH_UNTIL " %s",
-												 typed, typed),
-										"up to where each batch of a kanon publication goes");
+		publication->marks =
+			make_table(publication, name, "marks", namespace,
+					   psprintf(BATCH_RELEASE " pg_catalog.int8 NOT NULL, " BATCH_MARK " %s, " BATCH_UNTIL
+											  " %s, " BATCH_ROWS " pg_catalog.int8",
+								typed, typed),
+					   "up to where each batch of a kanon publication goes");
 	publication->shown =
 		make_table(publication, name, "shown", namespace,
 				   psprintf(BATCH_ID " %s NOT NULL, " BATCH_CONTENT
 									 " pg_catalog.bytea NOT NULL, " BATCH_RELEASE " pg_catalog.int8 NOT NULL",
 							typed),
 				   "which rows a kanon publication has shown");
-	if (publication->grows)
-		run_utility(psprintf("CREATE INDEX ON %s (" BATCH_ID ")", relation_name(publication->shown)));
 	publication->waiting =
 		make_table(publication, name, "waiting", namespace,
 				   psprintf(BATCH_ID " %s NOT NULL, " BATCH_SINCE " pg_catalog.int8 NOT NULL, " BATCH_LATE

@@ -20,6 +20,7 @@
 #define BATCH_SINCE "kanon_since"     /* the release for which it might have come; NULL: this one */
 #define BATCH_LATE "kanon_late"       /* its range was shown before it came */
 #define BATCH_RELEASE "kanon_release"
+#define BATCH_ROWS "kanon_rows"   /* so many rows the batch has */
 #define BATCH_MARK "kanon_mark"   /* a batch has the rows up to this one, */
 #define BATCH_UNTIL "kanon_until" /* of those up to there that were there */
 
@@ -36,7 +37,7 @@ typedef struct Batch
 	int64 before;        /* the last release that has a mark; 0: none */
 	char *now;           /* the private table of the rows to show; NULL: not made */
 	int64 rows, persons; /* in it */
-	int64 taken;         /* rows that were new, or waited */
+	int64 taken;         /* rows that were new, or waited and were not late */
 } Batch;
 
 /* ---- appended.c ---- */

@@ -131,10 +131,15 @@ try_batch(void *arg)
 	bool by_value;
 	Oid type = batch->publication->grows ? batch->type : BYTEAOID;
 
-	(void) placed;
 	fill_batch_request(batch, &request);
 	request.residual = KANON_RESIDUAL_DROP;
 	request.series.key = pstrdup(batch->key);
+	/* kept columns are no part of the question */
+	request.columns.keep = request.columns.class_column != NULL
+							   ? name_list((const char *const *) &request.columns.class_column, 1)
+							   : NULL;
+	request.columns.mask = NULL;
+	request.columns.allow_identifying = request.qis;
 	request.series.persons = placed;
 	request.count_rows = request.count_rows || request.series.person == NULL;
 	request.target = batch_name(batch, "batch");
@@ -272,7 +277,6 @@ appended_make(KanonPublication *publication, Release *release, List *releases)
 	if (publication->grows)
 		range_find(&batch);
 	rows_take(&batch);
-	batch.taken = batch.rows;
 	rows_look_behind(&batch);
 	if (!has_too_few(&batch) && request.batches.hold > 0)
 	{

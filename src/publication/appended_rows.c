@@ -19,8 +19,8 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
-/* Late rows are looked for among so many of the last batches; everywhere, when somebody asks. */
-#define LOOK_BACK 8
+/* Late rows are looked for among so many of the rows that were shown last; everywhere, when somebody asks. */
+#define LOOK_BACK 100000
 
 static char *
 keyed_hash(const KanonPublication *publication, const char *text)
@@ -226,6 +226,11 @@ rows_take(Batch *batch)
 	plain_text_end(nest);
 	check_keys_of_rows(batch);
 	check_versions(batch);
+	batch->taken =
+		batch->rows -
+		count_of(psprintf("SELECT pg_catalog.count(*) FROM %s AS n WHERE EXISTS (SELECT 1 FROM %s AS w"
+						  " WHERE w." BATCH_LATE " AND w." BATCH_ID EQ "n." BATCH_ID ")",
+						  batch->now, relation_name(publication->waiting)));
 	batch->persons = publication->key == NULL
 						 ? batch->rows
 						 : count_of(psprintf("SELECT pg_catalog.count(DISTINCT n.%s) FROM %s AS n",
@@ -239,13 +244,22 @@ rows_note(const Batch *batch)
 
 	history_sql("INSERT INTO %s SELECT n." BATCH_ID ", n." BATCH_CONTENT ", " INT64_FORMAT " FROM %s AS n",
 				relation_name(publication->shown), batch->release->number, batch->now);
+	if (publication->grows)
+		history_sql("UPDATE %s SET " BATCH_ROWS " = " INT64_FORMAT " WHERE " BATCH_RELEASE EQ INT64_FORMAT,
+					relation_name(publication->marks), batch->rows, batch->release->number);
+	/* (cheaper after the first rows, which are the most) */
+	if (publication->grows && batch->before == 0 && !publication->anew)
+		run_utility(psprintf("CREATE INDEX ON %s (" BATCH_ID ")", relation_name(publication->shown)));
 	history_sql("DELETE FROM %s AS w USING %s AS n WHERE w." BATCH_ID EQ "n." BATCH_ID,
 				relation_name(publication->waiting), batch->now);
 }
 
 /* ---- rows behind the mark ---- */
 
-/* After which mark late rows are looked for; 0: everywhere. */
+/*
+ * After which mark late rows are looked for; 0: everywhere.  Behind it are as many of the last batches as have
+ * LOOK_BACK rows together, and the last one at least, if it has not more.
+ */
 static int64
 look_back(const Batch *batch)
 {
@@ -253,11 +267,16 @@ look_back(const Batch *batch)
 
 	if (batch->publication->recount)
 		return 0;
-	history_sql("SELECT m." BATCH_RELEASE " FROM %s AS m WHERE m." BATCH_RELEASE
-				" OPERATOR(pg_catalog.<=) " INT64_FORMAT " ORDER BY m." BATCH_RELEASE
-				" DESC OFFSET %d LIMIT 1",
+	history_sql("SELECT m." BATCH_RELEASE " FROM (SELECT m." BATCH_RELEASE
+				", coalesce(pg_catalog.sum(m." BATCH_ROWS ") OVER (ORDER BY m." BATCH_RELEASE
+				" DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0::pg_catalog.numeric) AS newer"
+				" FROM (SELECT m." BATCH_RELEASE ", m." BATCH_ROWS " FROM %s AS m WHERE m." BATCH_RELEASE
+				" OPERATOR(pg_catalog.<=) " INT64_FORMAT
+				" UNION ALL SELECT 0::pg_catalog.int8, 0::pg_catalog.int8) AS m) AS m"
+				" WHERE m.newer OPERATOR(pg_catalog.<=) %d::pg_catalog.numeric ORDER BY m." BATCH_RELEASE
+				" LIMIT 1",
 				relation_name(batch->publication->marks), batch->before, LOOK_BACK);
-	return SPI_processed == 0 ? 0 : DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
+	return DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
 }
 
 /* More rows of a key than were shown and wait have come since: so many more wait as late ones. */
@@ -349,7 +368,7 @@ void
 rows_look_behind(const Batch *batch)
 {
 	forget_gone(batch);
-	if (batch->before > 0)
+	if (batch->before > 0 && look_back(batch) < batch->before)
 		find_late(batch);
 	if (batch->publication->recount && !batch->publication->grows)
 		check_twice(batch);
