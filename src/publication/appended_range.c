@@ -208,12 +208,11 @@ has_mark(const Batch *batch)
 {
 	bool isnull;
 
-	history_sql("SELECT m." BATCH_MARK " FROM %s AS m WHERE m." BATCH_RELEASE EQ INT64_FORMAT,
+	history_sql("SELECT m." BATCH_MARK " IS NOT NULL FROM %s AS m WHERE m." BATCH_RELEASE EQ INT64_FORMAT,
 				marks_of(batch), batch->release->number);
 	if (SPI_processed != 1)
 		row_not_written(marks_of(batch));
-	(void) SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	return !isnull;
+	return DatumGetBool(gate_value(0, 1, BOOLOID, &isnull));
 }
 
 void
