@@ -96,7 +96,9 @@ CREATE TABLE @extschema@.kanon_run (
     -- of a run that published rows drawn by chance: its parameters, and the promise in words
     mechanism           jsonb,
     -- of a release of several tables as a whole: these, what was counted over all of them, and the promise in words
-    tables              jsonb
+    tables              jsonb,
+    -- what its classes have in common in each kept column: in how many all rows have one value, or nine of ten
+    disclosure          jsonb
 );
 
 CREATE TABLE @extschema@.kanon_run_column (
@@ -109,6 +111,8 @@ CREATE TABLE @extschema@.kanon_run_column (
     levels            text[] NOT NULL,
     kept              bigint NOT NULL,
     suppressed        bigint NOT NULL,
+    -- that show a NULL of the source, and look the same
+    nulls             bigint NOT NULL,
     distinct_before   bigint NOT NULL,
     distinct_after    bigint NOT NULL,
     ncp               float8,
@@ -185,15 +189,15 @@ SELECT run, started_at, run_by, source, target, k, method, row_count, row_types,
                WHEN 'k_one' THEN 'freeform: no classes; every record shows at least %s rows, a row may match one record alone'
                ELSE 'freeform: no classes; every row matches at least %s records, every record shows at least %s rows'
            END, matches, matches) END AS note,
-       transactions, model, publication, target_oid, anatomy, mechanism, tables
+       transactions, model, publication, target_oid, anatomy, mechanism, tables, disclosure
 FROM @extschema@.kanon_run
 WHERE pg_catalog.pg_has_role(run_by, 'MEMBER');
 
 CREATE VIEW @extschema@.kanon_columns WITH (security_barrier) AS
-SELECT c.run, c.name AS column_name, c.type, c.suppressed,
-       c.suppressed::float8 / nullif(r.row_count - r.dropped_rows, 0) AS share,
+SELECT c.run, c.name AS column_name, c.type, c.suppressed + c.nulls AS suppressed,
+       (c.suppressed + c.nulls)::float8 / nullif(r.row_count - r.dropped_rows, 0) AS share,
        c.distinct_before, c.distinct_after, c.ncp, c.ordinal, c.numerical, c.kept,
-       r.row_count - r.dropped_rows - c.kept - c.suppressed AS generalised, c.levels
+       r.row_count - r.dropped_rows - c.kept - c.suppressed - c.nulls AS generalised, c.levels, c.nulls
 FROM @extschema@.kanon_run_column c
 JOIN @extschema@.kanon_run r USING (run)
 WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
@@ -228,8 +232,8 @@ COMMENT ON COLUMN @extschema@.kanon_usefulness.method IS 'how the release was fo
 COMMENT ON COLUMN @extschema@.kanon_usefulness.row_count IS 'rows of the source';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.row_types IS 'different combinations of quasi-identifiers in the source';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.patterns IS 'patterns that were allowed; NULL: more than were counted';
-COMMENT ON COLUMN @extschema@.kanon_usefulness.suppressed_cells IS 'cells of quasi-identifiers that show nothing';
-COMMENT ON COLUMN @extschema@.kanon_usefulness.suppressed_share IS 'their share of all such cells of the target';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.suppressed_cells IS 'cells of quasi-identifiers that the release has emptied, not those that show a NULL of the source';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.suppressed_share IS 'their share of all cells of quasi-identifiers of the target';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.usefulness IS 'mean tuple diversity: in how many columns rows of a class agree';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.classes IS 'equivalence classes; NULL for a run without classes';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.class_min IS 'rows of the smallest class';
@@ -268,11 +272,13 @@ COMMENT ON COLUMN @extschema@.kanon_usefulness.tables IS 'releases of several ta
 COMMENT ON COLUMN @extschema@.kanon_usefulness.model IS 'the function that made it, without kanon_';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.publication IS 'the publication whose release it was; NULL: none';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.target_oid IS 'the table itself, whatever has its name today';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.disclosure IS 'of each kept column: classes in which all rows, or nine of ten, have one value; classes of fewer than k persons, where it repeats as a person would';
 COMMENT ON VIEW @extschema@.kanon_columns IS 'one row per quasi-identifier of the runs in kanon_usefulness: the cells that it shows, generalises and suppresses';
 COMMENT ON COLUMN @extschema@.kanon_columns.run IS 'number of the run';
 COMMENT ON COLUMN @extschema@.kanon_columns.column_name IS 'the quasi-identifier';
 COMMENT ON COLUMN @extschema@.kanon_columns.type IS 'its type in the source';
-COMMENT ON COLUMN @extschema@.kanon_columns.suppressed IS 'cells of it that show nothing';
+COMMENT ON COLUMN @extschema@.kanon_columns.suppressed IS 'cells of it that are empty in the target, those that were NULL in the source among them';
+COMMENT ON COLUMN @extschema@.kanon_columns.nulls IS 'of these the ones that were NULL in the source, and show just that';
 COMMENT ON COLUMN @extschema@.kanon_columns.share IS 'their share of the rows of the target';
 COMMENT ON COLUMN @extschema@.kanon_columns.distinct_before IS 'different values in the source';
 COMMENT ON COLUMN @extschema@.kanon_columns.distinct_after IS 'different values in the target';
@@ -1615,6 +1621,23 @@ AS 'MODULE_PATHNAME', 'kanon_recorded';
 COMMENT ON FUNCTION kanon_internal.kanon_recorded(jsonb)
 IS 'behind kanon_report_data: relations as a run has recorded them, and why one of them is not to be read';
 
+-- a number as people read it, and a share; that of a risk is never told lower than it is
+CREATE FUNCTION kanon_internal.kanon_counted(number bigint)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+RETURN to_char(number, 'FM999,999,999,999,999,990');
+
+COMMENT ON FUNCTION kanon_internal.kanon_counted(bigint)
+IS 'behind kanon_report_data: a number with commas';
+
+CREATE FUNCTION kanon_internal.kanon_share_up(part float8, whole float8)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+RETURN to_char(CASE WHEN whole > 0 THEN least(ceil(1000 * part / whole - 1e-9) / 10, 100) ELSE 0 END, 'FM990.0') || ' %';
+
+COMMENT ON FUNCTION kanon_internal.kanon_share_up(float8, float8)
+IS 'behind kanon_report_data: a share in percent, rounded up';
+
 CREATE FUNCTION @extschema@.kanon_report_data(
     run               bigint,
     with_values       boolean  DEFAULT false,
@@ -1655,11 +1678,13 @@ r AS (
            -- or of persons, over the tables of one release
            CASE WHEN u.tables IS NOT NULL THEN u.options WHEN u.options #> '{linked,promised}' = 'true' THEN u.options -> 'linked' END AS linked,
            l.source_now, l.source_not,
+           -- of a protected publication, who is shown otherwise than in the source
+           coalesce(u.options -> 'held_back', u.tables -> 'held_back') AS held,
            -- of a publication, what it is made of: its own relations have private names
            d.oid AS described, obj_description(d.oid, 'pg_class') AS comment,
            CASE WHEN u.publication IS NULL THEN u.source ELSE d.name END AS made_of,
            l.target_now, l.target_not, l.beside_now, l.beside_not, l.named_now, l.named_not,
-           p.release, p.status AS release_status
+           p.release, p.status AS release_status, to_char(p.checked AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC' AS checked
     FROM @extschema@.kanon_usefulness u
     -- what is asked for beside the record
     LEFT JOIN LATERAL (
@@ -1684,10 +1709,21 @@ r AS (
                 SELECT e.relation FROM @extschema@.kanon_run_relations e WHERE e.run = u.run AND e.part = 'source' AND e.name = format('%I.%I', n.nspname, c.relname))
             ELSE v.oid END) d ON true
     LEFT JOIN LATERAL (
-        SELECT l.release, l.status FROM @extschema@.kanon_releases l
+        SELECT l.release, l.status, l.checked FROM @extschema@.kanon_releases l
         WHERE u.publication IS NOT NULL AND l.relation::oid = u.target_oid) p ON true
     WHERE u.run = kanon_report_data.run
       AND kanon_internal.kanon_page_asked(kanon_report_data.frontier, kanon_report_data.threshold, kanon_report_data.metadata, '{any}'::text[])),
+-- who is shown as before, not at all, or though gone
+held AS (
+    SELECT h.*, CASE WHEN h.persons = 0 THEN 'Nobody is held back.' ELSE
+               format('%s held back, so that no difference between two releases points at fewer than %s persons; the first of them for %s. ',
+                      CASE h.persons WHEN 1 THEN '1 person is' ELSE to_char(h.persons, 'FM999,999,999,999,999,990') || ' persons are' END, h.k, CASE h.oldest WHEN 1 THEN '1 release' ELSE h.oldest || ' releases' END)
+               || format('Still shown though the source has them no more: %s%s. In the source and not shown: %s. Shown as they were before: %s.',
+                      to_char(h.gone, 'FM999,999,999,999,999,990'), CASE WHEN h.gone_rows > 0 THEN ' (' || to_char(h.gone_rows, 'FM999,999,999,999,999,990') || CASE h.gone_rows WHEN 1 THEN ' row)' ELSE ' rows)' END ELSE '' END,
+                      to_char(h.waiting, 'FM999,999,999,999,999,990'), to_char(h.persons - h.gone - h.waiting, 'FM999,999,999,999,999,990')) END AS says
+    FROM (SELECT (r.held ->> 'persons')::bigint AS persons, (r.held ->> 'oldest')::bigint AS oldest, (r.held ->> 'waiting')::bigint AS waiting, (r.held ->> 'gone')::bigint AS gone,
+                 (r.held ->> 'gone_rows')::bigint AS gone_rows, (r.held ->> 'source_rows')::bigint AS source_rows, coalesce((r.linked ->> 'k')::bigint, r.k) AS k
+          FROM r WHERE r.held IS NOT NULL) h),
 columns AS (
     SELECT c.*, d.levels_shown, col_description(a.attrelid, a.attnum) AS comment,
            quote_ident(c.column_name) AS name
@@ -1732,6 +1768,13 @@ kept AS (
                              AND (o.opcintype = coalesce(b.oid, y.oid)
                                OR coalesce(b.oid, y.oid) = 'varchar'::regtype AND o.opcintype = 'text'::regtype)))) AS comparable
     FROM r, unnest(r.kept) WITH ORDINALITY AS k (name, nr), LATERAL (SELECT r.options -> 'mask' -> k.name::text AS mask) m),
+-- what classes give away of each, counted when they were written
+disclosed AS (
+    SELECT d.e ->> 'column' AS name, quote_ident(d.e ->> 'column') AS quoted, (r.disclosure ->> 'classes')::bigint AS classes,
+           (d.e ->> 'one_classes')::bigint AS one_classes, (d.e ->> 'one_rows')::bigint AS one_rows, (d.e ->> 'most_classes')::bigint AS most_classes, (d.e ->> 'most_rows')::bigint AS most_rows,
+           -- where it repeats as a person would
+           (d.e ->> 'least_persons')::bigint AS least, (d.e ->> 'single_classes')::bigint AS single_classes, (d.e ->> 'few_classes')::bigint AS few_classes, (d.e ->> 'few_rows')::bigint AS few_rows
+    FROM r, jsonb_array_elements(r.disclosure -> 'columns') AS d (e)),
 -- whom the table itself tells apart
 persons AS (
     SELECT k.name::name, k.comparable FROM r JOIN kept k ON k.name = r.subject AND (k.done IS NULL OR k.done LIKE 'a pseudonym%')),
@@ -1869,10 +1912,20 @@ statements AS (
                || CASE r.release_status WHEN 'current' THEN jsonb_build_object('readers_see', r.publication) ELSE '{}' END AS claim
         FROM r
         UNION ALL
-        SELECT 20, 0, 'release', CASE r.dropped_rows WHEN 0 THEN 'No row was left out.' WHEN 1 THEN '1 row was left out.'
+        SELECT 15, 0, 'release', format('The rows are those of the source as it was on %s%s.', r.started, CASE WHEN h.persons > 0 THEN ', but for persons who are held back' ELSE '' END)
+               || coalesce(' A refresh last looked at the source on ' || CASE r.release_status WHEN 'current' THEN r.checked END || ' and found it unchanged.', ''),
+               jsonb_build_object('as_of', r.started)
+        FROM r LEFT JOIN held h ON true WHERE r.publication IS NOT NULL
+        UNION ALL
+        SELECT 17, 0, 'release', h.says, jsonb_build_object('held_back', r.held)
+        FROM r, held h
+        UNION ALL
+        SELECT 20, 0, 'release', CASE WHEN r.dropped_rows > 0 AND h.persons > 0 THEN format('Beside them, %s left out.', CASE r.dropped_rows WHEN 1 THEN '1 row was' ELSE to_char(r.dropped_rows, 'FM999,999,999,999,999,990') || ' rows were' END)
+                                 WHEN r.dropped_rows = 0 AND h.persons > 0 THEN 'Of all others no row was left out.'
+                                 WHEN r.dropped_rows = 0 THEN 'No row was left out.' WHEN r.dropped_rows = 1 THEN '1 row was left out.'
                                  ELSE to_char(r.dropped_rows, 'FM999,999,999,999,999,990') || ' rows were left out.' END,
                jsonb_build_object('left_out', r.dropped_rows)
-        FROM r WHERE r.transactions IS NULL AND r.mechanism IS NULL AND r.tables IS NULL
+        FROM r LEFT JOIN held h ON true WHERE r.transactions IS NULL AND r.mechanism IS NULL AND r.tables IS NULL
         UNION ALL
         SELECT 25, t.nr, 'tables', t.says, t.claim FROM linked_tables t
         UNION ALL
@@ -1961,6 +2014,10 @@ statements AS (
                     ELSE jsonb_build_object('class_rows', r.k) END
         FROM r
         UNION ALL
+        SELECT 65, 0, 'promise', format('Over all releases: at least %s persons share each history, that is what readers were shown of somebody in which release, or when nothing.', h.k),
+               jsonb_build_object('history_persons', h.k)
+        FROM r, held h
+        UNION ALL
         SELECT 70, x.nr, 'rules',
                CASE x.rule ->> 'rule'
                     WHEN 'delta_presence' THEN format('A reader can tell of a person of the population %s only that the person is in the table with a probability between %s and %s.', x.rule ->> 'population', x.rule ->> 'dmin', x.rule ->> 'dmax')
@@ -1983,7 +2040,7 @@ statements AS (
                         CASE WHEN c.kept > 0 THEN to_char(c.kept, 'FM999,999,999,999,999,990') || ' as they were' END,
                         CASE WHEN c.generalised > 0 AND c.levels_shown IS NOT NULL THEN (SELECT string_agg(to_char((x ->> 'cells')::bigint, 'FM999,999,999,999,999,990') || ' as ' || (x ->> 'name'), ', ' ORDER BY x -> 'level') FROM jsonb_array_elements(c.levels_shown) AS x WHERE x -> 'cells' <> '0')
                              WHEN c.generalised > 0 THEN to_char(c.generalised, 'FM999,999,999,999,999,990') || ' as a range or a set' END,
-                        CASE WHEN c.suppressed > 0 THEN to_char(c.suppressed, 'FM999,999,999,999,999,990') || ' empty' END], ', ') || '.') END,
+                        CASE WHEN c.suppressed > 0 THEN to_char(c.suppressed, 'FM999,999,999,999,999,990') || ' empty' || CASE WHEN c.nulls > 0 THEN ' (' || to_char(c.nulls, 'FM999,999,999,999,999,990') || ' of them had no value in the source)' ELSE '' END END], ', ') || '.') END,
                jsonb_build_object('column', c.column_name, 'kept', c.kept, 'generalised', c.generalised, 'blank', c.suppressed, 'levels', c.levels_shown)
         FROM r, columns c
         UNION ALL
@@ -2022,15 +2079,19 @@ sides AS (
            -- where k is 1, a bar would be a person
            greatest(r.k, 5) AS least,
            ARRAY(SELECT c.column_name::name FROM columns c ORDER BY c.ordinal) AS names,
-           ARRAY(SELECT k.name::name FROM kept k WHERE k.comparable AND NOT k.allowed AND k.done IS NULL ORDER BY k.nr) AS kept
+           ARRAY(SELECT k.name::name FROM kept k WHERE k.comparable AND NOT k.allowed AND k.done IS NULL ORDER BY k.nr LIMIT 256 - (SELECT count(*) FROM columns)) AS kept,
+           (SELECT count(*) FROM kept k WHERE k.comparable AND NOT k.allowed AND k.done IS NULL) AS could
     FROM r WHERE kanon_report_data.compare AND r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL AND r.published_rows > 0 AND r.source_now IS NOT NULL AND r.target_now IS NOT NULL AND r.named_not IS NULL),
 compared AS (
     SELECT x.* FROM sides s, LATERAL @extschema@.kanon_compare(s.source_now, s.target_now, s.names, keep => s.kept, hierarchies => s.hierarchies,
         queries => 1000, selectivity => 0.05::float8, seed => 1::bigint) AS x),
 bars AS (
-    SELECT d.column_name, row_number() OVER () AS nr, d.bar, d.before, d.after,
-           d.before / r.row_count::float8 AS before_share, d.after / r.published_rows::float8 AS after_share
-    FROM r JOIN sides s ON s.run = r.run, LATERAL @extschema@.kanon_distributions(s.source_now, s.target_now, s.names, s.least, keep => s.kept, hierarchies => s.hierarchies) AS d),
+    SELECT d.column_name, d.nr, d.bar, d.before, d.after,
+           -- of the rows that were read: the source may have others by now
+           d.before / nullif(sum(d.before) OVER w, 0)::float8 AS before_share, d.after / nullif(sum(d.after) OVER w, 0)::float8 AS after_share
+    FROM (SELECT d.*, row_number() OVER () AS nr
+          FROM sides s, LATERAL @extschema@.kanon_distributions(s.source_now, s.target_now, s.names, s.least, keep => s.kept, hierarchies => s.hierarchies) AS d) d
+    WINDOW w AS (PARTITION BY d.column_name)),
 -- whose values the rows had that were left out: the bar that lost most, as a share of them
 moved AS (
     SELECT x.column_name AS name, x.value AS distance,
@@ -2085,6 +2146,9 @@ verdicts AS (
                jsonb_build_object('count_alone', r.tables -> 'count_alone')
         FROM r WHERE (r.tables ->> 'count_alone')::bigint > 0
         UNION ALL
+        SELECT 15, 'held_back', 'caution', h.says, jsonb_build_object('held_back', r.held)
+        FROM r, held h WHERE h.persons > 0
+        UNION ALL
         SELECT 13, 'left_out', 'caution', format('%s of the rows of %s were left out.', to_char(100 * (1 - t.published / t.row_count::float8), 'FM990.0') || ' %', t.source), jsonb_build_object('table', t.source, 'left_out', t.row_count - t.published)
         FROM linked_tables t WHERE t.role IN ('subject', 'rows') AND t.row_count - t.published >= 0.01 * t.row_count AND t.row_count > t.published
         UNION ALL
@@ -2107,26 +2171,40 @@ verdicts AS (
                '{}'::jsonb
         FROM r, releases l WHERE l.relation::oid = r.target_oid AND l.persons_below_k > 0
         UNION ALL
-        SELECT 20, 'kept', CASE WHEN x.known = 1 AND x.rules = '{}' THEN 'no' WHEN x.rules <> '{}' AND coalesce(x.top, 0) < 0.8 THEN 'yes' ELSE 'caution' END,
+        SELECT 11, 'persons', CASE WHEN d.few_classes > 0 THEN 'no' ELSE 'yes' END,
+               CASE WHEN d.few_classes > 0
+                    THEN format('k counts rows, not persons. The values of the kept column %s repeat within classes, as those of persons with several rows do. Counted by them, %s of %s classes have fewer than %s; these hold %s rows (%s). ',
+                                d.quoted, kanon_internal.kanon_counted(d.few_classes), kanon_internal.kanon_counted(d.classes), r.k, kanon_internal.kanon_counted(d.few_rows), kanon_internal.kanon_share_up(d.few_rows, r.published_rows))
+                         || CASE WHEN d.single_classes > 0 THEN kanon_internal.kanon_counted(d.single_classes) || CASE d.single_classes WHEN 1 THEN ' class is' ELSE ' classes are' END || ' of one alone.' ELSE format('The smallest has %s.', d.least) END
+                    ELSE format('The values of the kept column %s repeat within classes, as those of persons with several rows do. Counted by them, every class has at least %s.', d.quoted, r.k) END,
+               jsonb_build_object('persons_by', d.name, 'few_classes', d.few_classes, 'few_rows', d.few_rows, 'single_classes', d.single_classes, 'least_persons', d.least)
+        FROM r, disclosed d WHERE d.least IS NOT NULL
+        UNION ALL
+        SELECT 20, 'kept', CASE WHEN x.rules = '{}' AND (x.known = 1 OR x.one_classes > 0) THEN 'no' WHEN x.rules <> '{}' AND coalesce(x.top, 0) < 0.8 THEN 'yes' ELSE 'caution' END,
                format('The kept column %s: ', x.quoted)
                || CASE WHEN x.rules <> '{}' THEN 'the rules about it were counted in the table before anybody could see it.'
                        WHEN x.known = 1 AND x.attacked THEN 'nothing was promised, and all persons have the same value whom somebody finds who knows what the promise assumes.'
-                       WHEN x.known = 1 THEN 'nothing was promised, and in some class all rows have the same value. Anybody who finds the class knows it for every person in it.'
-                       WHEN x.known > 1 THEN format('nothing was promised; %s at least %s different values of it.', CASE WHEN x.attacked THEN 'persons whom somebody finds who knows what the promise assumes have' ELSE 'every class has' END, x.known)
-                       WHEN NOT r.has_classes THEN 'nothing was promised about it.'
-                       ELSE 'nothing was promised about its values within a class.' END
-               || CASE WHEN x.known > 1 OR x.rules <> '{}' AND x.top IS NOT NULL THEN format(CASE WHEN x.attacked THEN ' Of the persons whom such an attacker finds, %s %% have the same value at most.' ELSE ' In some class %s %% of the rows have the same value.' END,
-                         CASE WHEN x.attacked THEN to_char(ceil(1000 * x.top - 1e-9) / 10, 'FM990.0') ELSE to_char(floor(1000 * x.top + 1e-9) / 10, 'FM990.0') END) ELSE '' END,
-               jsonb_build_object('kept_column', x.name, 'least_values', x.known, 'most_of_one_value', x.top)
+                       WHEN x.known > 1 AND x.attacked THEN format('nothing was promised; persons whom somebody finds who knows what the promise assumes have at least %s different values of it.', x.known)
+                       WHEN NOT r.has_classes OR r.few_known THEN 'nothing was promised about it.'
+                       WHEN x.one_classes IS NULL AND x.known = 1 THEN 'nothing was promised, and in some class all rows have the same value.'
+                       WHEN x.one_classes IS NULL THEN 'nothing was promised about its values within a class.'
+                       WHEN x.one_classes = 0 AND x.most_classes = 0 THEN 'nothing was promised, but in no class do nine rows of ten have the same value.'
+                       WHEN x.one_classes = 0 THEN 'nothing was promised, but in no class do all rows have the same value.'
+                       ELSE 'nothing was promised.' END
+               || CASE WHEN x.one_classes > 0 THEN format(' In %s of %s classes all rows have the same value: it can be read off for %s rows (%s).', kanon_internal.kanon_counted(x.one_classes), kanon_internal.kanon_counted(x.classes), kanon_internal.kanon_counted(x.one_rows), kanon_internal.kanon_share_up(x.one_rows, r.published_rows)) ELSE '' END
+               || CASE WHEN x.most_classes > x.one_classes THEN format(' In %s classes, with %s rows, at least nine rows of ten have one value%s.', kanon_internal.kanon_counted(x.most_classes), kanon_internal.kanon_counted(x.most_rows), CASE WHEN x.one_classes > 0 THEN ' (those among them)' ELSE '' END) ELSE '' END
+               || CASE WHEN x.known > 1 AND x.rules = '{}' AND NOT x.attacked THEN format(' Every class has at least %s different values of it.', x.known) ELSE '' END
+               || CASE WHEN x.known > 1 OR x.rules <> '{}' AND x.top IS NOT NULL THEN format(CASE WHEN x.attacked THEN ' Of the persons whom such an attacker finds, %s have the same value at most.' ELSE ' In some class %s of the rows have the same value.' END, kanon_internal.kanon_share_up(x.top, 1)) ELSE '' END,
+               jsonb_build_object('kept_column', x.name, 'least_values', x.known, 'most_of_one_value', x.top, 'one_classes', x.one_classes, 'one_rows', x.one_rows, 'most_classes', x.most_classes, 'most_rows', x.most_rows)
         FROM r, LATERAL (
-            SELECT k.*, r.linked #> ARRAY['worst', k.name] IS NOT NULL AS attacked,
+            SELECT k.*, d.classes, d.one_classes, d.one_rows, d.most_classes, d.most_rows, r.linked #> ARRAY['worst', k.name] IS NOT NULL AS attacked,
                    coalesce((r.linked #>> ARRAY['worst', k.name, 'values'])::bigint, (SELECT (m ->> 'value')::float8::bigint FROM now n, jsonb_array_elements(n.measures) AS m
                          WHERE m ->> 'measure' = 'distinct_l' AND m ->> 'sensitive_column' = k.name)) AS known,
                    coalesce((r.linked #>> ARRAY['worst', k.name, 'share'])::float8, (SELECT (m ->> 'value')::float8 FROM now n, jsonb_array_elements(n.measures) AS m
                          WHERE m ->> 'measure' = 'alpha' AND m ->> 'sensitive_column' = k.name)) AS top
-            FROM kept k WHERE NOT k.is_key ORDER BY k.nr) AS y,
+            FROM kept k LEFT JOIN disclosed d ON d.name = k.name WHERE NOT k.is_key AND d.least IS NULL ORDER BY k.nr) AS y,
             -- (classes of rows by themselves are larger than what somebody finds who knows the person, too)
-            LATERAL (SELECT y.name, y.quoted, y.rules, y.attacked, CASE WHEN r.model <> 'linked' OR y.known = 1 THEN y.known END AS known, CASE WHEN r.model <> 'linked' THEN y.top END AS top) AS x
+            LATERAL (SELECT y.name, y.quoted, y.rules, y.attacked, y.classes, y.one_classes, y.one_rows, y.most_classes, y.most_rows, CASE WHEN r.model <> 'linked' OR y.known = 1 THEN y.known END AS known, CASE WHEN r.model <> 'linked' THEN y.top END AS top) AS x
         WHERE r.published_rows > 0 AND r.anatomy IS NULL AND r.mechanism IS NULL
         UNION ALL
         SELECT 30, 'identifiers', CASE WHEN coalesce(a.unmasked, a.like_names) IS NOT NULL AND r.has_classes THEN 'no' WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NULL THEN 'yes' ELSE 'caution' END,
@@ -2148,9 +2226,15 @@ verdicts AS (
                                 (SELECT string_agg(x, '; ') FROM jsonb_array_elements_text(coalesce(r.options -> 'identify_together', '[]')) AS x) AS together,
                                 (SELECT string_agg(format('%s (of %s)', split_part(x, ': ', 1), split_part(x, ': ', 2)), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'tell', '[]')) AS x) AS tell) AS a
         WHERE r.tables IS NULL) AS v),
+-- the worst first: what says who somebody is, then what is said of them
+ranked AS (
+    SELECT v.*, row_number() OVER (ORDER BY array_position('{no,caution,yes}'::text[], v.verdict),
+               coalesce(array_position('{quasi_identifiers,identifiers,persons,counts,kept,held_back,releases,left_out,nearly_empty}'::text[], v.about), 99),
+               -(v.claim ->> 'one_rows')::bigint, v.nr, v.says) AS severity
+    FROM verdicts v),
 measures AS (
     SELECT m.* FROM r, LATERAL (VALUES
-        (1, 'Suppressed cells', 'count', 'suppressed_cells', CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN r.suppressed_cells END::float8, 'Empty cells among the quasi-identifiers; for sets, items left out. Fewer is better.'),
+        (1, 'Suppressed cells', 'count', 'suppressed_cells', CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN r.suppressed_cells END::float8, 'Cells of the quasi-identifiers that were emptied; for sets, items left out. Fewer is better.'),
         (2, 'Suppressed share', 'share', 'suppressed_share', r.suppressed_share, 'Their share of all published cells of quasi-identifiers.'),
         (3, 'Cost', 'number', 'cost', CASE WHEN r.mechanism IS NULL AND r.tables IS NULL THEN r.cost END, 'The method''s own score; compare only runs of the same method.'),
         (4, 'Lower bound', 'number', 'lower_bound', r.lower_bound, 'Proven: no release under these rules costs less.'),
@@ -2187,7 +2271,7 @@ measures AS (
 again AS (
     SELECT r.source_now, r.model, ARRAY(SELECT x::name FROM jsonb_array_elements_text(coalesce(r.options -> 'quasi_identifiers', r.options -> 'items')) AS x) AS names,
            CASE WHEN r.model = 'pattern_guided' THEN '{"level_cost": "height"}'::jsonb ELSE '{}' END
-               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,identify_together,tell,metric_bound,stayed_near}'::text[])
+               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,identify_together,tell,metric_bound,stayed_near,held_back}'::text[])
                || CASE WHEN r.privacy <> '[]' THEN jsonb_build_object('privacy', (SELECT jsonb_agg(x - 'says') FROM jsonb_array_elements(r.privacy) AS x)) ELSE '{}' END AS options
     FROM r
     WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.named_not IS NULL AND r.mechanism IS NULL AND r.tables IS NULL AND NOT r.options ?| '{h,rho,linked}'
@@ -2211,7 +2295,10 @@ SELECT jsonb_build_object(
     'records', r.transactions IS NULL AND r.tables IS NULL,
     'statements', (SELECT jsonb_agg(to_jsonb(s) - 'nr' - 'part' ORDER BY s.nr, s.part) FROM statements s),
     'verdict', CASE WHEN EXISTS (SELECT FROM verdicts v WHERE v.nr = 10 AND v.verdict = 'no') THEN '{"verdict": "no", "says": "The table is not what was published."}'
-                    WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict = 'no') THEN '{"verdict": "no", "says": "The promise was kept, but the table gives something away: read the verdicts below."}'
+                    WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict = 'no' AND v.about = 'persons')
+                    THEN (SELECT jsonb_build_object('verdict', 'no', 'says', format('Fewer than %s persons share a class, it seems, although %s rows do: counted by %s, this is so for %s rows (%s).', r.k, r.k, d.quoted, kanon_internal.kanon_counted(d.few_rows), kanon_internal.kanon_share_up(d.few_rows, r.published_rows)))
+                          FROM disclosed d WHERE d.few_classes > 0 ORDER BY d.few_rows DESC, d.name LIMIT 1)
+                    WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict = 'no') THEN '{"verdict": "no", "says": "Something is given away, although the promise was kept: read the verdicts below."}'
                     WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict <> 'yes' AND v.about = 'kept') THEN '{"verdict": "caution", "says": "The promise was kept. Some columns were published without a promise: read the verdicts below."}'
                     WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict <> 'yes') THEN '{"verdict": "caution", "says": "The promise was kept, with cautions: read the verdicts below."}'
                     ELSE '{"verdict": "yes", "says": "The promise was kept."}'::jsonb END,
@@ -2219,21 +2306,51 @@ SELECT jsonb_build_object(
     'front', jsonb_build_object(
         'columns', nullif(concat_ws('; ',
             CASE WHEN r.transactions IS NOT NULL THEN quote_ident(r.options -> 'items' ->> 0) ELSE (SELECT string_agg(c.name, ', ' ORDER BY c.ordinal) FROM columns c) END,
-            (SELECT CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN 'kept: ' ELSE '' END || string_agg(k.quoted, ', ' ORDER BY k.nr) FROM kept k),
+            (SELECT CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN 'kept: ' ELSE '' END
+                    || string_agg(k.quoted || CASE WHEN r.mechanism IS NULL THEN format(' (%s)', coalesce(k.done, 'as it was')) ELSE '' END, ', ' ORDER BY k.nr) FROM kept k),
             'in the second table: ' || quote_ident(r.anatomy ->> 'sensitive')), ''),
         'promise', (SELECT jsonb_agg(s.says ORDER BY s.nr, s.part) FROM (SELECT s.* FROM statements s WHERE s.about IN ('promise', 'rules') ORDER BY s.nr, s.part LIMIT 4) s),
-        'verdicts', (SELECT jsonb_agg(to_jsonb(v) - 'nr' - 'place' ORDER BY v.place) FROM (
-            SELECT v.*, row_number() OVER (ORDER BY array_position('{no,caution,yes}'::text[], v.verdict), v.nr, v.says) AS place FROM verdicts v) v WHERE v.place <= 5),
-        'more', (SELECT nullif(greatest(count(*) - 5, 0), 0) FROM verdicts),
+        'verdicts', (SELECT jsonb_agg(to_jsonb(v) - '{nr,place,severity,kind}'::text[] ORDER BY v.place) FROM (
+            SELECT v.*, row_number() OVER (ORDER BY v.severity) AS place, rank() OVER (ORDER BY array_position('{no,caution,yes}'::text[], v.verdict)) AS kind FROM ranked v) v WHERE v.place <= 5 OR v.kind = 1 AND v.verdict <> 'yes'),
+        'more', (SELECT nullif(count(*) - greatest(least(5, count(*)), count(*) FILTER (WHERE v.kind = 1 AND v.verdict <> 'yes')), 0)
+                 FROM (SELECT v.verdict, rank() OVER (ORDER BY array_position('{no,caution,yes}'::text[], v.verdict)) AS kind FROM verdicts v) v),
         'for_whom', (SELECT m.value FROM jsonb_each_text(kanon_report_data.metadata) AS m WHERE lower(m.key) = 'for whom' LIMIT 1),
         'until', (SELECT m.value FROM jsonb_each_text(kanon_report_data.metadata) AS m WHERE lower(m.key) IN ('until', 'valid until') LIMIT 1)),
+    -- Article 29 Working Party, Opinion 05/2014 on anonymisation techniques
+    'questions', (SELECT jsonb_agg(jsonb_build_object('question', q.question, 'asks', q.asks, 'answer', coalesce(q.answer, 'Not answered.')) ORDER BY q.nr) FROM (VALUES
+        (1, 'Singling out', 'Can a person''s row be found?',
+            CASE WHEN r.published_rows = 0 THEN 'No rows.'
+                 WHEN r.anatomy IS NOT NULL THEN 'Yes: rows stand as they were.'
+                 WHEN r.transactions IS NOT NULL THEN CASE WHEN r.options ? 'rho' THEN NULL ELSE format('By %s items: at least %s transactions share them.', coalesce(r.options ->> 'm', r.options ->> 'p', '2'), r.k) END
+                 WHEN r.mechanism IS NOT NULL THEN CASE r.model WHEN 'cross_training' THEN NULL ELSE 'Whether a row is true cannot be told for certain.' END
+                 WHEN r.matches IS NOT NULL THEN CASE r.method WHEN 'k_one' THEN NULL ELSE format('At least %s records fit every row.', r.matches) || CASE WHEN r.method IN ('one_k', 'k_k', 'concealment') THEN ' They need not be equally likely.' ELSE '' END END
+                 WHEN r.linked IS NOT NULL THEN format('At least %s persons fit what somebody may know.', r.linked ->> 'k')
+                 WHEN r.few_known THEN format('By %s columns: at least %s %s. By more: not answered.', r.known, r.k, CASE WHEN r.subject IS NULL THEN 'rows' ELSE 'persons' END)
+                 ELSE (SELECT format('%s of %s rows stand alone; the smallest class has %s%s.', kanon_internal.kanon_counted(coalesce((k.stages #>> '{target,unique_rows}')::bigint, 0)), kanon_internal.kanon_counted(r.published_rows), k.least,
+                              CASE WHEN r.subject IS NOT NULL THEN format(' rows, of at least %s persons', r.k) ELSE CASE k.least WHEN 1 THEN ' row' ELSE ' rows' END END)
+                              || coalesce((SELECT string_agg(format(' Counted by %s: %s.', d.quoted, CASE WHEN d.few_classes > 0 THEN d.least::text ELSE 'at least ' || r.k END), '' ORDER BY d.name) FROM disclosed d WHERE d.least IS NOT NULL), '') FROM risk k) END),
+        (2, 'Linking', 'Can rows of one person be joined, here, between releases or with other tables?',
+            nullif(concat_ws(' ',
+                (SELECT format('Within the table: by %s.', string_agg(k.quoted, ', ' ORDER BY k.nr)) FROM kept k WHERE k.allowed OR k.done LIKE 'a pseudonym%' OR k.is_key HAVING count(*) > 0),
+                (SELECT format('Between releases: at least %s persons share each history.', h.k) FROM held h),
+                (SELECT format('Between releases: %s persons stand with fewer than k in two of them.', kanon_internal.kanon_counted(l.persons_below_k)) FROM releases l WHERE l.relation::oid = r.target_oid AND l.persons_below_k IS NOT NULL),
+                'With other tables: not answered.'), '')),
+        (3, 'Inference', 'Can a value be read off without finding the row?',
+            CASE WHEN r.published_rows = 0 THEN 'No rows.'
+                 WHEN r.anatomy IS NOT NULL THEN format('No value of %I is more likely than 1 in %s in any group.', r.anatomy ->> 'sensitive', r.anatomy ->> 'l')
+                 WHEN r.transactions IS NOT NULL THEN CASE WHEN r.options ? 'rho' THEN format('No private item is more likely than %s.', r.options ->> 'rho') WHEN r.options ? 'h' THEN format('No private item is in more than %s %% of the transactions that fit.', r.options ->> 'h') END
+                 WHEN r.mechanism IS NOT NULL OR r.matches IS NOT NULL OR r.few_known OR r.linked IS NOT NULL THEN NULL
+                 WHEN r.kept = '{}' THEN 'No column is published beside those that outsiders may know.'
+                 ELSE coalesce((SELECT string_agg(format('%s: for %s rows (%s).', d.quoted, kanon_internal.kanon_counted(d.one_rows), kanon_internal.kanon_share_up(d.one_rows, r.published_rows)), ' ' ORDER BY d.one_rows DESC, d.name)
+                                FROM (SELECT d.* FROM disclosed d WHERE d.one_rows > 0 AND d.least IS NULL ORDER BY d.one_rows DESC, d.name LIMIT 3) d),
+                               CASE WHEN r.disclosure IS NOT NULL THEN 'In no class do all rows have one value of a kept column.' END) END)) AS q (nr, question, asks, answer)),
     'example', (SELECT CASE WHEN count(e.value) > 0
                             THEN format('An example with made-up values: a row with %s is shown with %s.', string_agg(e.name || ' ' || e.value, ', ' ORDER BY e.ordinal) FILTER (WHERE e.value IS NOT NULL), e.words)
                             ELSE format('An example: a row is shown with %s.', e.words) END
                        || CASE WHEN e.share = 1 THEN ' All rows have this pattern.' ELSE format(' %s %% of the rows have this pattern, the commonest of those that change something.', to_char(100 * e.share, 'FM990.0')) END
                 FROM (SELECT e.*, string_agg(e.name || ' ' || e.shown, ', ') OVER (ORDER BY e.ordinal ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS words FROM example e) e
                 WHERE e.changes GROUP BY e.words, e.share),
-    'verdicts', (SELECT jsonb_agg(to_jsonb(v) - 'nr' ORDER BY v.nr, v.says) FROM verdicts v),
+    'verdicts', (SELECT jsonb_agg(to_jsonb(v) - '{nr,severity}'::text[] ORDER BY v.severity) FROM ranked v),
     'check', CASE WHEN r.transactions IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_transactions(%L, %L%s%s%s);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), r.options -> 'items' ->> 0,
                          CASE WHEN r.options ? 'rho' THEN '' ELSE format(', k => %s, m => %s', r.k, coalesce(r.options ->> 'm', r.options ->> 'p', '2')) END,
                          CASE WHEN r.options ? 'transaction' THEN format(', transaction => %L', r.options ->> 'transaction') ELSE '' END,
@@ -2262,7 +2379,7 @@ SELECT jsonb_build_object(
     'columns', coalesce((SELECT jsonb_agg(to_jsonb(c) - 'run' || jsonb_build_object(
                    'kept_share', c.kept / nullif(r.published_rows, 0)::float8, 'generalised_share', c.generalised / nullif(r.published_rows, 0)::float8) ORDER BY c.ordinal) FROM columns c), '[]'),
     'kept', coalesce((SELECT jsonb_agg(to_jsonb(x) - 'nr' ORDER BY x.nr) FROM kept x), '[]'),
-    'risk', (SELECT k.stages FROM risk k WHERE r.has_classes),
+    'risk', (SELECT jsonb_set(k.stages, '{source,row_count}', coalesce(r.held -> 'source_rows', k.stages #> '{source,row_count}')) FROM risk k WHERE r.has_classes),
     'now', (SELECT to_jsonb(n) || jsonb_build_object(
                 'without_population', NOT EXISTS (SELECT FROM jsonb_array_elements(n.measures) AS m WHERE m ->> 'measure' LIKE 'journalist%'),
                 -- but what is told above
@@ -2307,7 +2424,8 @@ SELECT jsonb_build_object(
                      WHEN r.source_now IS NULL THEN format('The source was not read: %s.', coalesce(r.source_not, 'it is not there any more'))
                      WHEN r.target_now IS NULL THEN format('The table was not read: %s.', coalesce(r.target_not, 'it is not there any more'))
                      WHEN r.named_not IS NOT NULL THEN (SELECT format('%s was not read: %s.', e.key, e.value) FROM jsonb_each_text(r.named_not) AS e ORDER BY e.key LIMIT 1)
-                     WHEN NOT EXISTS (SELECT FROM sides) THEN 'The table has no rows.' END,
+                     WHEN NOT EXISTS (SELECT FROM sides) THEN 'The table has no rows.'
+                     WHEN (SELECT s.could > cardinality(s.kept) FROM sides s) THEN (SELECT format('Of the kept columns the first %s are compared here; kanon_compare takes the others.', cardinality(s.kept)) FROM sides s) END,
         'least', (SELECT s.least FROM sides s),
         'columns', coalesce((SELECT jsonb_agg(jsonb_build_object('column_name', v.name, 'distance', v.distance,
                        'numbers', CASE WHEN v.mean IS NOT NULL AND NOT v.date THEN jsonb_build_object('mean', v.mean, 'spread', v.spread) END,
@@ -2335,7 +2453,7 @@ SELECT jsonb_build_object(
     'options', (SELECT jsonb_agg(jsonb_build_object('option', o.key, 'value', CASE WHEN o.key = 'privacy' THEN (SELECT string_agg(x ->> 'says', '; ') FROM jsonb_array_elements(o.value) AS x)
                     WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}'
                     WHEN o.key = 'domains' AND length(o.value::text) > 400 THEN left(o.value::text, 400) || ' …' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
-                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'domains', 'epsilon', 'gamma', 't')), '{}') || (r.options - '{may_name_persons,identify_together,tell,metric_bound,linked}'::text[] - CASE WHEN r.mechanism IS NULL THEN '' ELSE 'quasi_identifiers' END)
+                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'domains', 'epsilon', 'gamma', 't')), '{}') || (r.options - '{may_name_persons,identify_together,tell,metric_bound,linked,held_back}'::text[] - CASE WHEN r.mechanism IS NULL THEN '' ELSE 'quasi_identifiers' END)
                     || CASE WHEN r.mechanism IS NULL THEN '{}' ELSE jsonb_build_object('columns', r.options -> 'quasi_identifiers') END
                     || CASE WHEN r.linked IS NOT NULL THEN r.linked - '{promised,keys,worst}'::text[] || CASE WHEN r.model <> 'linked' THEN jsonb_build_object('class_size', r.k) ELSE '{}' END ELSE '{}' END
                     -- of a publication, what no run of it is told
@@ -2407,14 +2525,20 @@ WITH parts AS (
 verdicts AS (
     SELECT x.v || jsonb_build_object('says', p.title || ': ' || (x.v ->> 'says')) AS v, p.nr, x.place FROM parts p, jsonb_array_elements(p.page -> 'verdicts') WITH ORDINALITY AS x (v, place)
     UNION ALL
-    SELECT x.v, 0, x.place FROM jsonb_array_elements(kanon_page_with_tables.page -> 'verdicts') WITH ORDINALITY AS x (v, place))
+    SELECT x.v, 0, x.place FROM jsonb_array_elements(kanon_page_with_tables.page -> 'verdicts') WITH ORDINALITY AS x (v, place)),
+-- the worst first, and none of the worst kind folded
+ranked AS (
+    SELECT x.v, row_number() OVER (ORDER BY array_position('{no,caution,yes}'::text[], x.v ->> 'verdict'),
+               coalesce(array_position('{quasi_identifiers,identifiers,persons,counts,kept,held_back,releases,left_out,nearly_empty}'::text[], x.v ->> 'about'), 99), x.nr, x.place) AS at,
+           rank() OVER (ORDER BY array_position('{no,caution,yes}'::text[], x.v ->> 'verdict')) AS kind
+    FROM verdicts x)
 SELECT kanon_page_with_tables.page || jsonb_build_object(
     'parts', (SELECT jsonb_agg(p.page || jsonb_build_object('title', p.title) ORDER BY p.nr) FROM parts p),
     'verdict', (SELECT x.v FROM (SELECT kanon_page_with_tables.page -> 'verdict' AS v UNION ALL SELECT p.page -> 'verdict' FROM parts p) x
                 ORDER BY array_position('{no,caution,yes}'::text[], x.v ->> 'verdict') LIMIT 1),
     'front', kanon_page_with_tables.page -> 'front' || jsonb_build_object(
-        'verdicts', (SELECT jsonb_agg(y.v ORDER BY y.at) FROM (SELECT x.v, row_number() OVER (ORDER BY array_position('{no,caution,yes}'::text[], x.v ->> 'verdict'), x.nr, x.place) AS at FROM verdicts x) y WHERE y.at <= 5),
-        'more', (SELECT nullif(greatest(count(*) - 5, 0), 0) FROM verdicts x)))
+        'verdicts', (SELECT jsonb_agg(y.v ORDER BY y.at) FROM ranked y WHERE y.at <= 5 OR y.kind = 1 AND y.v ->> 'verdict' <> 'yes'),
+        'more', (SELECT nullif(count(*) - greatest(least(5, count(*)), count(*) FILTER (WHERE y.kind = 1 AND y.v ->> 'verdict' <> 'yes')), 0) FROM ranked y)))
 WHERE kanon_page_with_tables.page #> '{run,tables}' <> 'null'
 UNION ALL
 SELECT kanon_page_with_tables.page WHERE kanon_page_with_tables.page #> '{run,tables}' = 'null';

@@ -340,6 +340,7 @@ sub as_called
 my @claims = (
 	[ rows => sub { my ($c) = @_; return value("SELECT count(*) FROM $target") == $c->{rows}; } ],
 	[ readers_see => sub { my ($c) = @_; return $c->{readers_see} eq "public.$target" && value("SELECT relkind FROM pg_class WHERE oid = '$target'::regclass") eq 'v'; } ],
+	[ as_of => sub { my ($c) = @_; return value("SELECT to_char(started_at AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC' FROM kanon_usefulness WHERE run = $run") eq $c->{as_of}; } ],
 	[ transactions => sub { my ($c) = @_; return value("SELECT count(*) FROM $target") == $c->{transactions}; } ],
 	[ left_out => sub { my ($c) = @_; return value("SELECT (SELECT count(*) FROM visits) - (SELECT count(*) FROM $target)") == $c->{left_out}; } ],
 	[ quasi_identifiers => sub { my ($c) = @_; return "@{$c->{quasi_identifiers}}" eq "@qis"; } ],
@@ -455,6 +456,13 @@ my @claims = (
 		return 1 unless defined $c->{most_of_one_value};
 		return abs(value("SELECT max(most / n) FROM (SELECT max(c)::float8 AS most, sum(c)::float8 AS n FROM (SELECT class, value, count(*) AS c
 			FROM (SELECT dense_rank() OVER (ORDER BY $shown) AS class, $c->{kept_column} AS value FROM $target) r GROUP BY 1, 2) v GROUP BY class) g") - $c->{most_of_one_value}) < 1e-9; } ],
+	# what classes give away was counted while they were written
+	[ one_classes => sub {
+		my ($c) = @_;
+		return 1 unless defined $c->{one_classes};
+		my ($is) = $db->selectrow_array("SELECT concat_ws(' ', count(*) FILTER (WHERE most = n), coalesce(sum(n) FILTER (WHERE most = n), 0), count(*) FILTER (WHERE 10 * most >= 9 * n), coalesce(sum(n) FILTER (WHERE 10 * most >= 9 * n), 0))
+			FROM (SELECT sum(c) AS n, max(c) AS most FROM (SELECT dense_rank() OVER (ORDER BY $shown) AS class, value, count(*) AS c FROM (SELECT *, $c->{kept_column} AS value FROM $target) t GROUP BY $shown, value) x GROUP BY class) g");
+		return $is eq "$c->{one_classes} $c->{one_rows} $c->{most_classes} $c->{most_rows}"; } ],
 	[ nearly_empty => sub { my ($c) = @_; return value("SELECT count(*) FILTER (WHERE $c->{nearly_empty} IS NULL)::float8 / count(*) FROM $target") >= 0.9; } ],
 	[ domain => sub { my ($c) = @_; return !$chance{ $call->{function} }{domain} || $c->{domain} == $chance{ $call->{function} }{domain}; } ],
 	[ allowed => sub { my ($c) = @_; return "@{$c->{allowed}}" eq ($call->{sql} =~ /allow_identifying/ ? 'nr person' : ''); } ]);

@@ -255,8 +255,15 @@ keep_persons(Linked *linked)
 				" OPERATOR(pg_catalog.-) pg_catalog.min(since), -1)"
 				"::pg_catalog.int8 FROM %s",
 				histories->release, histories->after);
-	histories->persons = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
-	histories->oldest = DatumGetInt64(gate_value(0, 2, INT8OID, &isnull)) + 1;
+	histories->told.persons = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
+	histories->told.oldest = DatumGetInt64(gate_value(0, 2, INT8OID, &isnull)) + 1;
+	history_sql(
+		"SELECT count(*) FILTER (WHERE p.state IN ('n', 'c') AND NOT coalesce(p.here, false)), count(*) FILTER"
+		" (WHERE p.state = 'd' AND p.here) FROM %s AS p WHERE p.part IS NULL",
+		histories->plan);
+	histories->told.waiting = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
+	histories->told.gone = DatumGetInt64(gate_value(0, 2, INT8OID, &isnull));
+	histories->told.gone_rows = histories->told.source_rows = -1;
 }
 
 void

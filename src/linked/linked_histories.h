@@ -5,6 +5,7 @@
 #define KANON_LINKED_HISTORIES_H
 
 #include "linked/linked.h"
+#include "series/successive.h"
 
 /* Columns of the private copies that tell rows of persons apart: a number, and the levels from which on a row is shown. */
 #define HELD_ROW "kanon_row"
@@ -37,8 +38,7 @@ typedef struct LinkedHistories
 	bool *none; /* becomes true: nobody else can be held back, and there is no release */
 
 	/* what comes of it */
-	int64 persons; /* held back, or waiting */
-	int64 oldest;  /* releases for which somebody has been, this one among them; 0: nobody is */
+	HeldBack told;
 
 	/* of all tries: */
 	int tries;

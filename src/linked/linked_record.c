@@ -5,6 +5,7 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "linked/linked.h"
+#include "linked/linked_histories.h"
 #include "record/record.h"
 #include "options/request.h"
 
@@ -14,6 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"
+#include "utils/jsonb.h"
 
 const char *
 linked_role(const LinkedTable *table)
@@ -154,6 +156,12 @@ tables_recorded(const Linked *linked, const Sums *sums)
 					 found->combinations, found->smallest, found->alone);
 	appendStringInfo(&json, ", \"gcp\": %.17g", sums->cells > 0 ? sums->lost / sums->cells : 0);
 	put_text(&json, "promise", linked_promise(linked));
+	if (linked->histories != NULL)
+	{
+		Jsonb *held = DatumGetJsonbP(held_back_json(&linked->histories->told));
+
+		appendStringInfo(&json, ", \"held_back\": %s", JsonbToCString(NULL, &held->root, VARSIZE(held)));
+	}
 	appendStringInfoString(&json, ", \"tables\": [");
 	for (int i = 0; i < linked->n; i++)
 		put_table(linked, i, &json);

@@ -76,8 +76,8 @@ linked_protection_take(KanonPublication *publication, Release *release, const Li
 		if (tables[i]->role == LINKED_ROWS)
 			release->held = lappend_oid(
 				release->held, history_oid(histories->tables[tables[i] - linked->tables].shown_after));
-	release->held_persons = histories->persons;
-	release->held_oldest = histories->oldest;
+	release->held_persons = histories->told.persons;
+	release->held_oldest = histories->told.oldest;
 	MemoryContextSwitchTo(old);
 }
 

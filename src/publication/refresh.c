@@ -343,8 +343,8 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 	if (request.series.histories != NULL)
 	{
 		release->rows = relation_of(request.series.histories->after);
-		release->held_persons = request.series.histories->persons;
-		release->held_oldest = request.series.histories->oldest;
+		release->held_persons = request.series.histories->told.persons;
+		release->held_oldest = request.series.histories->told.oldest;
 	}
 	CommandCounterIncrement();
 	keep_private(release->relation);

@@ -9,6 +9,7 @@
 #include "compat.h"
 #include "record/record.h"
 #include "options/request.h"
+#include "rows/verify.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "hierarchies/hierarchy.h"
@@ -139,6 +140,47 @@ sizes_begin(RunSizes *sizes, int64 k)
 	sizes_init(&sizes->target, k);
 }
 
+const FoundClasses *
+found_begin(FoundClasses *found, int64 k)
+{
+	memset(found, 0, sizeof(*found));
+	sizes_init(&found->sizes, k);
+	return found;
+}
+
+void
+found_class(void *arg, int64 rows, bool blank)
+{
+	FoundClasses *found = arg;
+
+	found->sum += rows;
+	if (blank)
+	{
+		found->blank += rows;
+		return;
+	}
+	found->n++;
+	found->most = Max(found->most, rows);
+	found->squares += (double) rows * (double) rows;
+	sizes_add(&found->sizes, rows);
+}
+
+/* The measures of the release whose classes readers count otherwise. */
+static KanonMeasures
+measures_found(const KanonMeasures *measures, const FoundClasses *found, int64 k)
+{
+	KanonMeasures copy = *measures;
+
+	copy.classes = (uint32) (found->n + (found->blank > 0 ? 1 : 0));
+	copy.class_min = found->blank > 0 && (found->n == 0 || found->blank < found->sizes.least)
+						 ? found->blank
+						 : found->sizes.least;
+	copy.class_max = Max(found->most, found->blank);
+	copy.class_avg = copy.classes > 0 ? (double) found->sum / copy.classes : 0;
+	copy.c_avg = copy.class_avg / (double) k;
+	return copy;
+}
+
 /* Row types may differ in what is beside the quasi-identifiers; they are sorted by these first. */
 void
 sizes_of_types(RunSizes *sizes, const KanonColumn *columns, int nqis, uint32 *const *code, const int64 *rows,
@@ -254,6 +296,8 @@ set_run(RecordTable *table, int64 run, const RunRecord *record, const Source *so
 	record_set_float8(table, "verify_ms", record->verify_ms, false);
 	record_set(table, "kept", column_names(source->kept, source->nkept), false);
 	record_set(table, "options", record->options, record->options == (Datum) 0);
+	if (source->told != NULL && source->told->classes != NULL)
+		record_set(table, "disclosure", recorded_classes(source->told->classes), false);
 	record_set(table, "relations",
 			   relations_recorded(source->relid, record->target_oid, record->beside_oid, record->options),
 			   false);
@@ -269,7 +313,15 @@ record_run(Oid schema, int64 run, const RunRecord *record, const RowTypes *types
 	bool classless = problem->freeform != NULL;
 	bool unbounded = none || isinf(report->lower_bound);
 	RunSizes sizes = record->sizes != NULL ? *record->sizes : sizes_of(types, problem, release);
+	KanonMeasures seen;
 
+	if (record->found != NULL && record->found->sum > 0 && !classless)
+	{
+		sizes.target = record->found->sizes;
+		sizes.target_blank = record->found->blank;
+		seen = measures_found(measures, record->found, problem->k);
+		measures = &seen;
+	}
 	record_open(&table, schema, "kanon_run");
 	set_run(&table, run, record, types->source, problem->k);
 	record_set(&table, "quasi_identifiers", Int32GetDatum(types->source->nqis), false);
@@ -314,6 +366,8 @@ record_columns(Oid schema, int64 run, const Source *source, const KanonProblem *
 	for (int c = 0; c < source->nqis; c++)
 	{
 		const SourceColumn *column = &source->qis[c];
+		/* (an array of NULL is not empty) */
+		int64 nulls = column->show_as == SHOW_AS_SET ? 0 : measures[c].nulls;
 
 		record_set_int8(&table, "run", run, false);
 		record_set(&table, "ordinal", Int32GetDatum(c + 1), false);
@@ -324,8 +378,9 @@ record_columns(Oid schema, int64 run, const Source *source, const KanonProblem *
 				   column_names(column->hierarchy != NULL ? column->hierarchy->levels : NULL,
 								column->hierarchy != NULL ? column->hierarchy->nlevels : 0),
 				   false);
-		record_set_int8(&table, "kept", measures[c].kept, false);
+		record_set_int8(&table, "kept", measures[c].kept - nulls, false);
 		record_set_int8(&table, "suppressed", measures[c].suppressed, false);
+		record_set_int8(&table, "nulls", nulls, false);
 		record_set_int8(&table, "distinct_before", problem->columns[source->levels.first[c]].distinct, false);
 		record_set_int8(&table, "distinct_after", measures[c].shown, false);
 		record_set_float8(&table, "ncp", measures[c].ncp, none);

@@ -40,6 +40,20 @@ typedef struct RunSizes
 	int64 combinations; /* of quasi-identifiers, in the source */
 } RunSizes;
 
+/* The classes of the table as readers see it: they cannot tell a NULL of the source from a cell that shows nothing. */
+typedef struct FoundClasses
+{
+	Sizes sizes; /* but for blank rows */
+	int64 blank; /* rows that show nothing: a class like any other */
+	int64 n;     /* classes but for that */
+	int64 sum;   /* rows */
+	int64 most;
+	double squares; /* of the sizes */
+} FoundClasses;
+
+extern const FoundClasses *found_begin(FoundClasses *found, int64 k); /* returns it */
+extern void found_class(void *found, int64 rows, bool blank);
+
 typedef struct RunRecord
 {
 	TimestampTz started_at;
@@ -57,6 +71,7 @@ typedef struct RunRecord
 	Datum options;                      /* jsonb of recorded_options */
 	const KanonColumnMeasures *columns; /* [nqis] */
 	const RunSizes *sizes;              /* NULL: those of the row types and the release */
+	const FoundClasses *found;          /* in the target; NULL, or no rows: those of the release */
 	double read_ms;
 	double solve_ms;
 	double write_ms;
@@ -103,6 +118,10 @@ extern int64 run_record_classless(Oid schema, const RunRecord *record, const Sou
 
 /* {"name": value, ...} of those. */
 extern Datum recorded_options(const RecordedOption *options, int n);
+
+/* The counts of classes that were made while they were written, as an object. */
+struct ClassesTold;
+extern Datum recorded_classes(const struct ClassesTold *told);
 
 /*
  * {"column": what it shows, ...} of a class, without the columns that show

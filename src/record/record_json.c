@@ -20,6 +20,7 @@
 #include "utils/fmgroids.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
 #include "utils/typcache.h"
 
 /* How values of a type become JSON. */
@@ -298,6 +299,51 @@ recorded_options(const RecordedOption *options, int n)
 		push_pair(&state, options[i].name, options[i].value, false, &maker);
 	}
 	plain_text_end(nest);
+	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
+	return JsonbPGetDatum(JsonbValueToJsonb(state.result));
+}
+
+static void
+push_number(JsonbInState *state, const char *name, int64 number)
+{
+	JsonbValue value = {.type = jbvNumeric};
+
+	value.val.numeric = int64_to_numeric(number);
+	push_key(state, name);
+	kanon_push_jsonb(state, WJB_VALUE, &value);
+}
+
+Datum
+recorded_classes(const ClassesTold *told)
+{
+	JsonbInState state = {0};
+
+	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
+	push_number(&state, "classes", told->classes);
+	push_key(&state, "columns");
+	kanon_push_jsonb(&state, WJB_BEGIN_ARRAY, NULL);
+	for (int i = 0; i < told->ncolumns; i++)
+	{
+		const ColumnTold *column = &told->columns[i];
+		JsonbValue name = text_value(unconstify(char *, column->name));
+
+		kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
+		push_key(&state, "column");
+		kanon_push_jsonb(&state, WJB_VALUE, &name);
+		push_number(&state, "one_classes", column->one_classes);
+		push_number(&state, "one_rows", column->one_rows);
+		push_number(&state, "most_classes", column->most_classes);
+		push_number(&state, "most_rows", column->most_rows);
+		if (column->repeats)
+		{
+			push_number(&state, "least_persons", column->least);
+			push_number(&state, "single_classes", column->single_classes);
+			push_number(&state, "few_classes", column->few_classes);
+			push_number(&state, "few_rows", column->few_rows);
+		}
+		kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
+	}
+	kanon_push_jsonb(&state, WJB_END_ARRAY, NULL);
 	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
 	return JsonbPGetDatum(JsonbValueToJsonb(state.result));
 }

@@ -201,3 +201,16 @@ shuffle_end(Shuffle *shuffle)
 	tuplesort_end(shuffle->sort);
 	pfree(shuffle);
 }
+
+/* ---- read again ---- */
+
+void
+raise_source_changed(void)
+{
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+		 errmsg("the source gave other rows when it was read a second time"),
+		 errdetail("It probably calls volatile functions, in a view or in a policy of row-level security."),
+		 errhint("Publish from a copy, such as a materialized view, or without kept columns.")));
+}

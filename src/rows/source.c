@@ -296,6 +296,11 @@ open_columns(Oid relid, ArrayType *columns, const char *argument, ArrayType *als
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must name at least one column", argument),
 			 errhint("Name the columns that could be joined with outside knowledge, such as '{age,zip}'.")));
+	if (source->nqis > most && most > KANON_MAX_QIS)
+		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
+						errmsg("%d columns are more than the %d that can be compared in one call",
+							   source->nqis, most),
+						errhint("Name fewer columns in keep, and call once more for the others.")));
 	if (source->nqis > most)
 		ereport(ERROR,
 				(errcode(ERRCODE_TOO_MANY_COLUMNS),

@@ -30,6 +30,7 @@ typedef struct Target
 	TableKind kind; /* what it will be when it is written */
 	bool mark;      /* with KANON_MARK_COLUMN */
 	bool numbered;  /* with KANON_TYPE_COLUMN and KANON_CLASS_COLUMN; never published */
+	int beside;     /* the last so many of the kept columns are not published either */
 
 	struct Company *company; /* of a publication that knows which row was where; or NULL */
 } Target;

@@ -464,6 +464,8 @@ typedef struct GroupsFound
 	int64 k;
 	int64 rows;
 	int64 blank; /* of those that show nothing, where they are few */
+	NoteClass note;
+	void *arg;
 } GroupsFound;
 
 static bool
@@ -474,10 +476,11 @@ receive_found(void *arg, TupleTableSlot *slot)
 	bool blank = true;
 
 	found->rows += rows;
-	if (rows >= found->k)
-		return true;
 	for (int c = 0; c < found->nqis && blank; c++)
 		blank = slot->tts_isnull[c];
+	found->note(found->arg, rows, blank);
+	if (rows >= found->k)
+		return true;
 	check_few(rows, blank, found->k);
 	found->blank += rows;
 	return true;
@@ -485,10 +488,15 @@ receive_found(void *arg, TupleTableSlot *slot)
 
 void
 target_verify_groups(const Target *target, const Source *source, const KanonProblem *problem,
-					 int64 expected_rows, Border *border)
+					 int64 expected_rows, NoteClass note, void *arg, Border *border)
 {
 	Source *copy = target_as_source(target, source);
-	GroupsFound found = {.name = copy->name, .nqis = source->nqis, .count = copy->nqis, .k = problem->k};
+	GroupsFound found = {.name = copy->name,
+						 .nqis = source->nqis,
+						 .count = copy->nqis,
+						 .k = problem->k,
+						 .note = note,
+						 .arg = arg};
 	Gate *gate = gate_create(copy->name, copy->relid, copy->nqis + 1);
 	char *columns = column_list(copy->qis, copy->nqis);
 	int nest = grouping_begin();
@@ -508,7 +516,7 @@ target_verify_groups(const Target *target, const Source *source, const KanonProb
 
 void
 target_verify(const Target *target, const Source *source, const KanonProblem *problem,
-			  const KanonRelease *release, int64 expected_rows, Border *border)
+			  const KanonRelease *release, int64 expected_rows, NoteClass note, void *arg, Border *border)
 {
 	RowTypes *types;
 	/* k is verified in the population, or of combinations */
@@ -524,6 +532,7 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 
 		for (next = first; next < types->ntypes && verify_same_class(types, first, next); next++)
 			rows += types->rows[next];
+		note(arg, rows, verify_is_blank(types, source->nqis, first));
 		if (rows >= least)
 			continue;
 		check_few(rows, verify_is_blank(types, source->nqis, first), problem->k);

@@ -15,16 +15,20 @@
 /* Raises that the written table is not as promised; nothing is published then. */
 pg_noreturn extern void raise_unsafe(const char *detail);
 
-/* The release as it stands in the target; raises if a rule is broken. */
+/* A class of the table as readers see it: its rows; blank: it shows nothing. */
+typedef void (*NoteClass)(void *arg, int64 rows, bool blank);
+
+/* The release as it stands in the target, class by class; raises if a rule is broken. */
 extern void target_verify(const Target *target, const Source *source, const KanonProblem *problem,
-						  const KanonRelease *release, int64 expected_rows, Border *border);
+						  const KanonRelease *release, int64 expected_rows, NoteClass note, void *arg,
+						  Border *border);
 
 /*
  * The same for a release of more classes than memory need hold: the server groups the target, and each group is
  * looked at as it comes.  Rules about persons and populations it does not take.
  */
 extern void target_verify_groups(const Target *target, const Source *source, const KanonProblem *problem,
-								 int64 expected_rows, Border *border);
+								 int64 expected_rows, NoteClass note, void *arg, Border *border);
 
 /* The same of a freeform release: the target has the records whose graph was checked. */
 extern void target_verify_freeform(const Target *target, const Source *source, const KanonProblem *problem,
@@ -109,6 +113,48 @@ extern char *kept_way_out(const SourceColumn *const *columns, int n, const char 
 /* Raises check_violation with the columns in which nearly every row, or person, has a value of its own. */
 extern void kept_end(KeptLook *look);
 
+/* ---- class_values.c: what classes give away of kept columns, counted while the rows are written ---- */
+
+/* The figures of a kept column, as it is published. */
+typedef struct ColumnTold
+{
+	const char *name;
+	int64 one_classes;  /* in which all rows have one value, */
+	int64 one_rows;     /* with so many rows */
+	int64 most_classes; /* in which nine rows of ten have, */
+	int64 most_rows;
+	bool repeats;         /* in classes, as a person with several rows would: */
+	int64 least;          /* different values of a class, at least; counted up to k */
+	int64 single_classes; /* with one at most */
+	int64 few_classes;    /* with fewer than k, */
+	int64 few_rows;
+} ColumnTold;
+
+typedef struct ClassesTold
+{
+	int64 classes; /* that readers can tell apart */
+	int ncolumns;
+	ColumnTold *columns;
+} ClassesTold;
+
+typedef struct ClassLook ClassLook;
+
+/* NULL: nothing is published that is kept, or nobody will ask.  persons: they are known, and counted elsewhere. */
+extern ClassLook *class_look_begin(const Source *source, const Target *target, const KanonProblem *problem,
+								   bool persons, Border *border);
+
+/* The classes that will be entered next; those that look the same as `shown` become one.  NULL: all differ. */
+
+struct ShownClass;
+extern void class_look_release(ClassLook *look, const KanonRelease *release, struct ShownClass *shown);
+extern void class_look_enter(ClassLook *look, uint32 class_);
+
+/* A row of it: what is published of it beside the quasi-identifiers. */
+extern void class_look_note(ClassLook *look, const Datum *values, const bool *nulls);
+
+/* Says in a NOTICE where k rows are fewer than k persons. */
+extern ClassesTold *class_look_end(ClassLook *look);
+
 /* ---- determining.c: does one column of a sample determine another? ---- */
 
 /* The number of a row without a value. */
@@ -154,6 +200,7 @@ typedef struct KeptTold
 {
 	List *together; /* "a, b": kept columns that identify together */
 	List *tells;    /* "a: b": a kept column, and the quasi-identifier or masked column that it tells of */
+	ClassesTold *classes; /* NULL: not counted */
 } KeptTold;
 
 typedef struct TellsLook TellsLook;

@@ -65,19 +65,9 @@ struct Writer
 	const uint32 *person; /* [ntypes] whom rows are about; NULL: no rule says */
 	KeptLook *look;       /* NULL: kept columns may identify */
 	TellsLook *tells;     /* NULL: or say what they will */
+	ClassLook *values;    /* NULL: nobody asks what classes have of them in common */
 	RandomPool random;
 };
-
-void
-raise_source_changed(void)
-{
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-		 errmsg("the source gave other rows when it was read a second time"),
-		 errdetail("It probably calls volatile functions, in a view or in a policy of row-level security."),
-		 errhint("Publish from a copy, such as a materialized view, or without kept columns.")));
-}
 
 /* The flow to the class that the row was in before, which may be another by now; or SIZE_MAX. */
 static size_t
@@ -142,6 +132,25 @@ key_class(const Writer *writer, int64 key)
 	return (uint32) ((uint64) key >> writer->class_shift);
 }
 
+/* Looks at the kept values of a row, as they are and as they are published. */
+static void
+look_at(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls, const Datum *shown,
+		const bool *shown_nulls)
+{
+	class_look_note(writer->values, shown, shown_nulls);
+	if (writer->look != NULL || writer->tells != NULL)
+	{
+		uint32 person = writer->person != NULL ? writer->person[type]
+						: writer->look != NULL ? kept_person(writer->look, kept, kept_nulls)
+											   : KEPT_NOBODY;
+
+		if (writer->look != NULL)
+			kept_note(writer->look, shown, shown_nulls, person);
+		if (writer->tells != NULL)
+			tells_note(writer->tells, type, kept, shown, kept_nulls, shown_nulls, person);
+	}
+}
+
 /* One row of the class at hand, with the kept values given. */
 static void
 put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
@@ -160,17 +169,7 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 		shown = masks->values;
 		shown_nulls = masks->nulls;
 	}
-	if (writer->look != NULL || writer->tells != NULL)
-	{
-		uint32 person = writer->person != NULL ? writer->person[type]
-						: writer->look != NULL ? kept_person(writer->look, kept, kept_nulls)
-											   : KEPT_NOBODY;
-
-		if (writer->look != NULL)
-			kept_note(writer->look, shown, shown_nulls, person);
-		if (writer->tells != NULL)
-			tells_note(writer->tells, type, kept, shown, kept_nulls, shown_nulls, person);
-	}
+	look_at(writer, type, kept, kept_nulls, shown, shown_nulls);
 	if (FAULT(mask_forgotten))
 	{
 		shown = kept;
@@ -411,6 +410,7 @@ static void
 enter_class(Writer *writer, uint32 class_)
 {
 	shown_class_enter(writer->shown, class_);
+	class_look_enter(writer->values, class_);
 	if (writer->tells != NULL)
 		tells_class(writer->tells, &writer->release->cells[(size_t) class_ * writer->problem->ncolumns]);
 }
@@ -467,6 +467,8 @@ end_looks(Writer *writer)
 		kept_end(writer->look);
 	if (writer->tells != NULL)
 		tells_end(writer->tells);
+	if (writer->values != NULL)
+		writer->types->source->told->classes = class_look_end(writer->values);
 }
 
 static void
@@ -484,6 +486,9 @@ write_from_source(Writer *writer)
 	writer->look = kept_begin(source, writer->target->numbered ? source->nkept - 1 : masks_who(source),
 							  writer->types->nrows, writer->border);
 	writer->tells = tells_begin(source, writer->types, writer->border);
+	writer->values =
+		class_look_begin(source, writer->target, writer->problem, writer->person != NULL, writer->border);
+	class_look_release(writer->values, writer->release, writer->shown);
 	gate_columns(gate, source->qis, source->ngrouped);
 	gate_columns(gate, source->kept, source->nkept);
 	begin_sort(writer, gate->desc);
@@ -602,6 +607,7 @@ target_write_begin(const Target *target, const RowTypes *types, const KanonProbl
 		writer->look = kept_begin(types->source, masks_who(types->source), types->nrows, border);
 		/* types are made up: the only facts known of rows are the cells of their classes */
 		writer->tells = tells_begin(types->source, NULL, border);
+		writer->values = class_look_begin(types->source, target, problem, false, border);
 	}
 	return writer;
 }
@@ -618,6 +624,7 @@ target_write_classes(Writer *writer, NextRow next, void *arg)
 		return;
 	}
 	nest = plain_text_begin();
+	class_look_release(writer->values, writer->release, NULL);
 	for (uint32 class_ = 0; class_ < writer->release->nclasses; class_++)
 	{
 		enter_class(writer, class_);

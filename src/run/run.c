@@ -27,9 +27,6 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-/* Patterns are counted for the record up to this many. */
-#define MOST_COUNTED (INT64CONST(1) << 24)
-
 static double
 lap_ms(instr_time *since)
 {
@@ -322,13 +319,16 @@ verify_target(Run *run)
 {
 	int64 expected = run->types->nrows - run->release.dropped;
 
+	run->record.found = found_begin(&run->found, run->problem.k);
 	if (run->parted != NULL)
-		target_verify_groups(run->target, run->source, &run->problem, expected, run->border);
+		target_verify_groups(run->target, run->source, &run->problem, expected, found_class, &run->found,
+							 run->border);
 	else if (run->problem.freeform != NULL)
 		target_verify_freeform(run->target, run->source, &run->problem, &run->release, expected, run->border);
 	/* (rows of persons are counted once all tables are there: linked_release.c) */
 	else if (run->request->linked.told_apart == NULL)
-		target_verify(run->target, run->source, &run->problem, &run->release, expected, run->border);
+		target_verify(run->target, run->source, &run->problem, &run->release, expected, found_class,
+					  &run->found, run->border);
 	run->record.classification =
 		run->class_column != NULL
 			? target_classification(run->target, run->source, run->class_column, run->release.dropped)
@@ -342,7 +342,7 @@ record_run(Run *run)
 	const Privacy *privacy =
 		run->request->linked.rules != NULL ? run->request->linked.rules : run->request->privacy;
 
-	record->patterns = kanon_mask_count(&run->problem, MOST_COUNTED);
+	record->patterns = kanon_mask_count(&run->problem, INT64CONST(1) << 24); /* no more are counted */
 	record->columns = run_measure_columns(run);
 	record->sizes = run->parted != NULL ? &run->parted->sizes : NULL;
 	if (privacy != NULL)

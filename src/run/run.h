@@ -92,6 +92,7 @@ struct Run
 	double suppressed; /* share of the cells (of sets: occurrences), rows that are left out among them */
 	double *diversity; /* [release.nclasses] tuple diversity */
 	RunRecord record;
+	FoundClasses found;         /* in the target */
 	ArrayType *may_name;        /* kept columns that are called like names of persons; NULL: there are none */
 	bool near;                  /* it has stayed near the release before: of all others nothing is known */
 	const char *anew;           /* why it could not, although it was to: a sentence without values; or NULL */
@@ -174,6 +175,10 @@ extern const char *const run_proof_by_glpk;
 
 /* The arguments of a run, and what was told of them, as jsonb for its record (run_words.c). */
 extern Datum recorded_arguments(const Run *run);
+
+/* How a protected release differs from the source, as an object. */
+struct HeldBack;
+extern Datum held_back_json(const struct HeldBack *held);
 
 /* ---- models.c: what models have to tell beside a run's outcome ---- */
 

@@ -4,6 +4,7 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "run/run.h"
+#include "series/successive.h"
 #include "rows/target.h"
 #include "options/privacy.h"
 #include "rows/verify.h"
@@ -351,9 +352,25 @@ text_list(const List *list)
 }
 
 Datum
+held_back_json(const HeldBack *held)
+{
+	RecordedOption told[6] = {{"persons", INT8OID, Int64GetDatum(held->persons)},
+							  {"oldest", INT8OID, Int64GetDatum(held->oldest)},
+							  {"waiting", INT8OID, Int64GetDatum(held->waiting)},
+							  {"gone", INT8OID, Int64GetDatum(held->gone)}};
+	int n = 4;
+
+	if (held->gone_rows >= 0)
+		told[n++] = (RecordedOption){"gone_rows", INT8OID, Int64GetDatum(held->gone_rows)};
+	if (held->source_rows >= 0)
+		told[n++] = (RecordedOption){"source_rows", INT8OID, Int64GetDatum(held->source_rows)};
+	return recorded_options(told, n);
+}
+
+Datum
 recorded_arguments(const Run *run)
 {
-	RecordedOption told[7];
+	RecordedOption told[8];
 	const KeptTold *kept = run->source->told;
 	Datum arguments = what_was_asked(run->request);
 	int n = 0;
@@ -370,6 +387,9 @@ recorded_arguments(const Run *run)
 		told[n++] = (RecordedOption){"stayed_near", BOOLOID, BoolGetDatum(true)};
 	if (run->anew != NULL)
 		told[n++] = (RecordedOption){"began_anew", TEXTOID, CStringGetTextDatum(run->anew)};
+	if (run->request->series.histories != NULL)
+		told[n++] =
+			(RecordedOption){"held_back", JSONBOID, held_back_json(&run->request->series.histories->told)};
 	if (run->request->linked.recorded != NULL)
 		told[n++] = (RecordedOption){"linked", JSONBOID, JsonbPGetDatum(run->request->linked.recorded)};
 	if (n == 0)

@@ -543,6 +543,7 @@ make_copy(Run *run)
 	histories->before_name = OidIsValid(histories->before) ? pstrdup(relation_name(histories->before)) : NULL;
 	MemoryContextSwitchTo(old);
 	histories->source = history_table(run, "copy");
+	histories->present = history_table(run, "present");
 	histories->ended = history_table(run, "ended");
 	histories->waiting = history_table(run, "waiting");
 	if (histories->before_name != NULL)
@@ -554,6 +555,8 @@ make_copy(Run *run)
 	match_rows(run, rows, columns, n);
 	history_sql("DROP TABLE %s", rows);
 	histories->relid = history_oid(histories->source);
+	history_sql("CREATE UNLOGGED TABLE %s AS SELECT DISTINCT " HISTORY_PERSON " FROM %s", histories->present,
+				histories->source);
 	history_sql("CREATE UNLOGGED TABLE %s AS SELECT * FROM %s WITH NO DATA", histories->waiting,
 				histories->source);
 	if (histories->before_name != NULL)
@@ -574,6 +577,7 @@ make_copy(Run *run)
 	if (histories->before_name != NULL)
 		histories_hold_few(run);
 	keep_private(histories->relid);
+	keep_private(history_oid(histories->present));
 	keep_private(history_oid(histories->ended));
 	keep_private(history_oid(histories->waiting));
 }

@@ -137,8 +137,28 @@ count_held(Histories *histories)
 				" OPERATOR(pg_catalog.-) pg_catalog.min(" HISTORY_SINCE
 				"), -1)::pg_catalog.int8 FROM %s WHERE " HISTORY_SINCE " IS NOT NULL",
 				histories->release, histories->after);
-	histories->persons = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
-	histories->oldest = DatumGetInt64(gate_value(0, 2, INT8OID, &isnull)) + 1;
+	histories->told.persons = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
+	histories->told.oldest = DatumGetInt64(gate_value(0, 2, INT8OID, &isnull)) + 1;
+	histories->told.source_rows = histories->rows;
+}
+
+/* Counts persons who are shown though gone, and those who are there and not shown. */
+static void
+count_otherwise(Histories *histories)
+{
+	bool isnull;
+
+	history_sql("SELECT pg_catalog.count(*), coalesce(pg_catalog.sum(w.n), 0)::pg_catalog.int8 FROM (SELECT"
+				" pg_catalog.count(*) AS n FROM %s AS a WHERE a." HISTORY_CLASS
+				" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM %s AS p WHERE p." HISTORY_PERSON EQ
+				"a." HISTORY_PERSON ") GROUP BY a." HISTORY_PERSON ") AS w",
+				histories->after, histories->present);
+	histories->told.gone = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
+	histories->told.gone_rows = DatumGetInt64(gate_value(0, 2, INT8OID, &isnull));
+	history_sql("SELECT pg_catalog.count(*) FROM %s AS p WHERE NOT EXISTS (SELECT 1 FROM %s AS a WHERE"
+				" a." HISTORY_PERSON EQ "p." HISTORY_PERSON " AND a." HISTORY_CLASS " IS NOT NULL)",
+				histories->present, histories->after);
+	histories->told.waiting = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
 }
 
 /* Those who were shown and are not, or the other way round, and those of whom something else is shown. */
@@ -190,7 +210,9 @@ histories_keep(Run *run)
 					") FROM %s) WHERE " HISTORY_ROW EQ "(SELECT pg_catalog.min(" HISTORY_ROW ") FROM %s)",
 					histories->after, histories->after, histories->after);
 	count_held(histories);
-	history_sql("DROP TABLE %s, %s, %s", histories->ended, histories->waiting, histories->outcome);
+	count_otherwise(histories);
+	history_sql("DROP TABLE %s, %s, %s, %s", histories->present, histories->ended, histories->waiting,
+				histories->outcome);
 }
 
 /* ---- the last look ---- */

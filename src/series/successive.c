@@ -240,6 +240,7 @@ stage(Run *run)
 	staged->replaced = InvalidOid;
 	staged->kind = TABLE_LOCAL;
 	staged->numbered = true;
+	staged->beside = successive_columns(run->request);
 	types.source = with_key(run);
 	target_create(staged, types.source);
 	if (run->request->series.types != NULL)

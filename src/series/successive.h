@@ -120,6 +120,17 @@ extern void stable_end(Run *run);
  */
 #define HISTORY_KEPT "kanon_kept"
 
+/* How a protected release differs from the source: what its page and its record say. */
+typedef struct HeldBack
+{
+	int64 persons;     /* held back, or waiting */
+	int64 oldest;      /* releases for which somebody has been, this one among them; 0: nobody is */
+	int64 waiting;     /* of them: in the source, and not shown */
+	int64 gone;        /* shown, and not in the source any more */
+	int64 gone_rows;   /* so many rows; -1: not counted */
+	int64 source_rows; /* of the source, which the method did not solve as it is; -1: not counted */
+} HeldBack;
+
 typedef struct Histories
 {
 	/* from the publication, in memory that outlives the rounds */
@@ -129,8 +140,7 @@ typedef struct Histories
 	bool *none;        /* becomes true: nobody else can be held back, and there is no release */
 
 	/* what comes of it */
-	int64 persons; /* held back, or waiting */
-	int64 oldest;  /* releases for which somebody has been, this one among them; 0: nobody is */
+	HeldBack told;
 	int64 fewest; /* persons of one history who joined, left, moved or changed alike tonight; 0: nobody did */
 
 	/* of all rounds */
@@ -143,6 +153,7 @@ typedef struct Histories
 	char *original_name;
 	char *source; /* its private copy, */
 	Oid relid;
+	char *present; /* the persons of the source, */
 	char *ended;   /* rows published last that it has not, */
 	char *waiting; /* and new rows that are not shown yet */
 	char *outcome; /* what becomes of each row; NULL: not asked yet */

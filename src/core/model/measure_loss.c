@@ -397,7 +397,11 @@ measure_qi(Loss *loss, int q)
 	measures->shown = count_shown(loss, c, &null_shown);
 	for (uint32_t i = 0; i < loss->release->nclasses; i++)
 		if (cell_of(loss, i, c)->show == KANON_SHOW_VALUE)
+		{
 			measures->kept += loss->release->classes[i].rows;
+			if (column->has_null && cell_of(loss, i, c)->code == column->distinct - 1)
+				measures->nulls += loss->release->classes[i].rows;
+		}
 	for (uint32_t v = 0; v < column->distinct; v++)
 		if (loss->total[v] > 0)
 		{

@@ -75,7 +75,9 @@ CREATE TABLE @extschema@.kanon_run (
     -- of a run that published rows drawn by chance: its parameters, and the promise in words
     mechanism           jsonb,
     -- of a release of several tables as a whole: these, what was counted over all of them, and the promise in words
-    tables              jsonb
+    tables              jsonb,
+    -- what its classes have in common in each kept column: in how many all rows have one value, or nine of ten
+    disclosure          jsonb
 );
 
 CREATE TABLE @extschema@.kanon_run_column (
@@ -88,6 +90,8 @@ CREATE TABLE @extschema@.kanon_run_column (
     levels            text[] NOT NULL,
     kept              bigint NOT NULL,
     suppressed        bigint NOT NULL,
+    -- that show a NULL of the source, and look the same
+    nulls             bigint NOT NULL,
     distinct_before   bigint NOT NULL,
     distinct_after    bigint NOT NULL,
     ncp               float8,

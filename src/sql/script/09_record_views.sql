@@ -16,15 +16,15 @@ SELECT run, started_at, run_by, source, target, k, method, row_count, row_types,
                WHEN 'k_one' THEN 'freeform: no classes; every record shows at least %s rows, a row may match one record alone'
                ELSE 'freeform: no classes; every row matches at least %s records, every record shows at least %s rows'
            END, matches, matches) END AS note,
-       transactions, model, publication, target_oid, anatomy, mechanism, tables
+       transactions, model, publication, target_oid, anatomy, mechanism, tables, disclosure
 FROM @extschema@.kanon_run
 WHERE pg_catalog.pg_has_role(run_by, 'MEMBER');
 
 CREATE VIEW @extschema@.kanon_columns WITH (security_barrier) AS
-SELECT c.run, c.name AS column_name, c.type, c.suppressed,
-       c.suppressed::float8 / nullif(r.row_count - r.dropped_rows, 0) AS share,
+SELECT c.run, c.name AS column_name, c.type, c.suppressed + c.nulls AS suppressed,
+       (c.suppressed + c.nulls)::float8 / nullif(r.row_count - r.dropped_rows, 0) AS share,
        c.distinct_before, c.distinct_after, c.ncp, c.ordinal, c.numerical, c.kept,
-       r.row_count - r.dropped_rows - c.kept - c.suppressed AS generalised, c.levels
+       r.row_count - r.dropped_rows - c.kept - c.suppressed - c.nulls AS generalised, c.levels, c.nulls
 FROM @extschema@.kanon_run_column c
 JOIN @extschema@.kanon_run r USING (run)
 WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
@@ -59,8 +59,8 @@ COMMENT ON COLUMN @extschema@.kanon_usefulness.method IS 'how the release was fo
 COMMENT ON COLUMN @extschema@.kanon_usefulness.row_count IS 'rows of the source';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.row_types IS 'different combinations of quasi-identifiers in the source';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.patterns IS 'patterns that were allowed; NULL: more than were counted';
-COMMENT ON COLUMN @extschema@.kanon_usefulness.suppressed_cells IS 'cells of quasi-identifiers that show nothing';
-COMMENT ON COLUMN @extschema@.kanon_usefulness.suppressed_share IS 'their share of all such cells of the target';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.suppressed_cells IS 'cells of quasi-identifiers that the release has emptied, not those that show a NULL of the source';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.suppressed_share IS 'their share of all cells of quasi-identifiers of the target';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.usefulness IS 'mean tuple diversity: in how many columns rows of a class agree';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.classes IS 'equivalence classes; NULL for a run without classes';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.class_min IS 'rows of the smallest class';
@@ -99,11 +99,13 @@ COMMENT ON COLUMN @extschema@.kanon_usefulness.tables IS 'releases of several ta
 COMMENT ON COLUMN @extschema@.kanon_usefulness.model IS 'the function that made it, without kanon_';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.publication IS 'the publication whose release it was; NULL: none';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.target_oid IS 'the table itself, whatever has its name today';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.disclosure IS 'of each kept column: classes in which all rows, or nine of ten, have one value; classes of fewer than k persons, where it repeats as a person would';
 COMMENT ON VIEW @extschema@.kanon_columns IS 'one row per quasi-identifier of the runs in kanon_usefulness: the cells that it shows, generalises and suppresses';
 COMMENT ON COLUMN @extschema@.kanon_columns.run IS 'number of the run';
 COMMENT ON COLUMN @extschema@.kanon_columns.column_name IS 'the quasi-identifier';
 COMMENT ON COLUMN @extschema@.kanon_columns.type IS 'its type in the source';
-COMMENT ON COLUMN @extschema@.kanon_columns.suppressed IS 'cells of it that show nothing';
+COMMENT ON COLUMN @extschema@.kanon_columns.suppressed IS 'cells of it that are empty in the target, those that were NULL in the source among them';
+COMMENT ON COLUMN @extschema@.kanon_columns.nulls IS 'of these the ones that were NULL in the source, and show just that';
 COMMENT ON COLUMN @extschema@.kanon_columns.share IS 'their share of the rows of the target';
 COMMENT ON COLUMN @extschema@.kanon_columns.distinct_before IS 'different values in the source';
 COMMENT ON COLUMN @extschema@.kanon_columns.distinct_after IS 'different values in the target';

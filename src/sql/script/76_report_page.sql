@@ -18,14 +18,20 @@ WITH parts AS (
 verdicts AS (
     SELECT x.v || jsonb_build_object('says', p.title || ': ' || (x.v ->> 'says')) AS v, p.nr, x.place FROM parts p, jsonb_array_elements(p.page -> 'verdicts') WITH ORDINALITY AS x (v, place)
     UNION ALL
-    SELECT x.v, 0, x.place FROM jsonb_array_elements(kanon_page_with_tables.page -> 'verdicts') WITH ORDINALITY AS x (v, place))
+    SELECT x.v, 0, x.place FROM jsonb_array_elements(kanon_page_with_tables.page -> 'verdicts') WITH ORDINALITY AS x (v, place)),
+-- the worst first, and none of the worst kind folded
+ranked AS (
+    SELECT x.v, row_number() OVER (ORDER BY array_position('{no,caution,yes}'::text[], x.v ->> 'verdict'),
+               coalesce(array_position('{quasi_identifiers,identifiers,persons,counts,kept,held_back,releases,left_out,nearly_empty}'::text[], x.v ->> 'about'), 99), x.nr, x.place) AS at,
+           rank() OVER (ORDER BY array_position('{no,caution,yes}'::text[], x.v ->> 'verdict')) AS kind
+    FROM verdicts x)
 SELECT kanon_page_with_tables.page || jsonb_build_object(
     'parts', (SELECT jsonb_agg(p.page || jsonb_build_object('title', p.title) ORDER BY p.nr) FROM parts p),
     'verdict', (SELECT x.v FROM (SELECT kanon_page_with_tables.page -> 'verdict' AS v UNION ALL SELECT p.page -> 'verdict' FROM parts p) x
                 ORDER BY array_position('{no,caution,yes}'::text[], x.v ->> 'verdict') LIMIT 1),
     'front', kanon_page_with_tables.page -> 'front' || jsonb_build_object(
-        'verdicts', (SELECT jsonb_agg(y.v ORDER BY y.at) FROM (SELECT x.v, row_number() OVER (ORDER BY array_position('{no,caution,yes}'::text[], x.v ->> 'verdict'), x.nr, x.place) AS at FROM verdicts x) y WHERE y.at <= 5),
-        'more', (SELECT nullif(greatest(count(*) - 5, 0), 0) FROM verdicts x)))
+        'verdicts', (SELECT jsonb_agg(y.v ORDER BY y.at) FROM ranked y WHERE y.at <= 5 OR y.kind = 1 AND y.v ->> 'verdict' <> 'yes'),
+        'more', (SELECT nullif(count(*) - greatest(least(5, count(*)), count(*) FILTER (WHERE y.kind = 1 AND y.v ->> 'verdict' <> 'yes')), 0) FROM ranked y)))
 WHERE kanon_page_with_tables.page #> '{run,tables}' <> 'null'
 UNION ALL
 SELECT kanon_page_with_tables.page WHERE kanon_page_with_tables.page #> '{run,tables}' = 'null';
