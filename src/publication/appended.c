@@ -10,6 +10,7 @@
 #include "rows/target.h"
 #include "series/successive.h"
 
+#include "access/relation.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -17,6 +18,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/timestamp.h"
 #include "utils/varlena.h"
 
@@ -79,6 +81,24 @@ appended_tables(const KanonPublication *publication)
 	return tables;
 }
 
+/* Rows of a batch that becomes a partition are checked by the conditions of the table. */
+static void
+refuse_conditions(const KanonPublication *publication)
+{
+	Relation rel =
+		OidIsValid(publication->batches) ? relation_open(publication->batches, AccessShareLock) : NULL;
+	bool plain = rel == NULL || (rel->trigdesc == NULL &&
+								 (rel->rd_att->constr == NULL || rel->rd_att->constr->num_check == 0));
+
+	if (rel != NULL)
+		relation_close(rel, NoLock);
+	if (!plain)
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("the table of all batches of publication %s has triggers or constraints",
+							   publication->name),
+						errhint("Take them away: batches stay as they were verified.")));
+}
+
 void
 appended_trust(const KanonPublication *publication)
 {
@@ -91,8 +111,10 @@ appended_trust(const KanonPublication *publication)
 						errdetail("It was dropped, or belongs to another role. Without it nobody knows which "
 								  "rows were shown."),
 						errhint("Give it back, or drop the publication and create it anew.")));
-	foreach (lc, appended_tables(publication))
+	/* (batches are not read, and a look at the table of all of them would be one at each) */
+	foreach (lc, list_delete_oid(appended_tables(publication), publication->batches))
 		relation_trust_written(lfirst_oid(lc));
+	refuse_conditions(publication);
 }
 
 /* ---- definitions ---- */
