@@ -65,6 +65,8 @@ typedef struct LinkedTerms
 {
 	int known;        /* rows of a person that somebody may know; unless all are */
 	double weight;    /* of what it loses, beside the other tables */
+	char *key;        /* that the caller gives; or NULL */
+	List *references; /* char *: columns, each followed by the table to which it refers */
 	char *constraint; /* that leads to persons, as the caller names it; or NULL */
 } LinkedTerms;
 
@@ -178,6 +180,15 @@ pg_noreturn extern void linked_raise_table(const LinkedTable *table, const char 
 
 /* Asks the catalogs about $1: rows, for gate_value. */
 extern uint64 linked_ask(const char *query, Oid relid);
+
+/*
+ * linked_given.c: a key or reference that the caller gives, and whether the rows bear it out.  The table to which a column
+ * refers.
+ */
+extern bool linked_given_key(LinkedTable *table);
+extern int linked_given_reference(const Linked *linked, const LinkedTable *table, const char *column,
+								  const char *name);
+extern void linked_check_given(const Linked *linked);
 
 /*
  * linked_release.c: a release; its runs stand until linked_end.  The first tells how the tables hang together;

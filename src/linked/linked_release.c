@@ -66,10 +66,51 @@ verify(Linked *linked)
 	linked->found_ms = INSTR_TIME_GET_MILLISEC(now);
 }
 
+/* A person has many rows who has so many times as many as persons have on the average, and so many at least. */
+#define MANY_TIMES 10
+#define LEAST_MANY 50
+
+/* Persons with many rows have many combinations, which nobody else has. */
+static void
+tell_many(const Linked *linked, const LinkedTable *table)
+{
+	uint32 *rows = palloc0(sizeof(uint32) * Max(linked->npersons, 1));
+	int64 most = Max(LEAST_MANY, (int64) MANY_TIMES * table->nrows / Max(linked->published, 1));
+	int64 persons = 0, over = 0;
+
+	for (uint32 row = 0; row < table->nrows; row++)
+		rows[table->person[row]]++;
+	for (uint32 p = 0; p < linked->npersons; p++)
+		if (rows[p] > most)
+		{
+			persons++;
+			over += rows[p] - most;
+		}
+	pfree(rows);
+	if (persons > 0)
+		ereport(NOTICE,
+				(errmsg(INT64_FORMAT " persons have more than " INT64_FORMAT " rows in table \"%s\"", persons,
+						most, table->relname),
+				 errdetail("They have combinations of rows that few others have, which costs time and cells. "
+						   "\"max_rows\": " INT64_FORMAT " would leave out " INT64_FORMAT " of their rows.",
+						   most, over),
+				 errhint("Bound the rows of a person by \"max_rows\" of this table.")));
+}
+
 /* In each table, then of persons. */
 static void
 tell(const Linked *linked)
 {
+	int64 persons = linked->tables[0].run->release.dropped;
+
+	if (persons > 0)
+		ereport(NOTICE, (errmsg(INT64_FORMAT " persons are left out, with all of their rows", persons),
+						 errdetail("Too few persons are like them in \"%s\", and its residual is 'drop'.",
+								   linked->tables[0].relname),
+						 errhint("Other hierarchies or patterns of the subject's table keep more persons.")));
+	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS; i++)
+		if (linked->tables[i].max_rows == 0)
+			tell_many(linked, &linked->tables[i]);
 	for (int i = 1; i < linked->n; i++)
 	{
 		const LinkedTable *table = &linked->tables[i];
@@ -86,7 +127,10 @@ tell(const Linked *linked)
 				 ". Rows that too few persons of a class have, and rows that refer to left-out rows: " INT64_FORMAT
 				 ".",
 				 table->tally.nobody, table->tally.over, left_out),
-			 left_out > 0 ? errhint("A larger class_size of the subject keeps more rows.") : 0));
+			 left_out > 0
+				 ? errhint("A larger class_size of the subject, or a larger weight of the table, keeps "
+						   "more rows.")
+				 : 0));
 	}
 	if (linked->found.alone > 0)
 		ereport(NOTICE,
@@ -173,6 +217,7 @@ linked_publish(Linked *linked)
 	linked->snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	if (is_unchanged(linked))
 		return false;
+	linked_check_given(linked);
 	for (int i = 0; i < linked->n; i++)
 		linked->tables[i].request.linked.snapshot = linked->snapshot;
 	linked_make_shapes(linked);

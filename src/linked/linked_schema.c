@@ -31,6 +31,7 @@ typedef struct Schema
 	Linked *linked;
 	ForeignKey *keys;
 	int nkeys;
+	int room;
 	bool *reached; /* [n] */
 } Schema;
 
@@ -52,6 +53,8 @@ name_value(uint64 row, int column)
 static void
 find_primary_key(LinkedTable *table)
 {
+	if (linked_given_key(table))
+		return;
 	if (linked_ask(
 			"SELECT a.attname FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid"
 			" AND a.attnum = c.conkey[1] WHERE c.conrelid = $1 AND c.contype = 'p' AND cardinality(c.conkey) = 1",
@@ -83,12 +86,44 @@ keyed_table(const Linked *linked, Oid relid)
 	return -1;
 }
 
+static void
+add_key(Schema *schema, ForeignKey key)
+{
+	if (schema->nkeys == schema->room)
+	{
+		schema->room = Max(2 * schema->room, 16);
+		schema->keys = schema->keys == NULL ? palloc(sizeof(ForeignKey) * schema->room)
+											: repalloc(schema->keys, sizeof(ForeignKey) * schema->room);
+	}
+	schema->keys[schema->nkeys++] = key;
+}
+
+/* Those that the caller gives, where the catalogs have none; they are called like their columns. */
+static void
+add_given(Schema *schema, int from)
+{
+	const LinkedTable *table = &schema->linked->tables[from];
+
+	for (int r = 0; r + 1 < list_length(table->terms.references); r += 2)
+	{
+		char *column = list_nth(table->terms.references, r);
+		int to =
+			linked_given_reference(schema->linked, table, column, list_nth(table->terms.references, r + 1));
+		bool known = false;
+
+		for (int c = 0; c < schema->nkeys; c++)
+			known = known || (schema->keys[c].from == from && schema->keys[c].to == to &&
+							  schema->keys[c].column != NULL && strcmp(schema->keys[c].column, column) == 0);
+		if (!known)
+			add_key(schema, (ForeignKey){column, from, to, column, schema->linked->tables[to].key});
+	}
+}
+
 /* Foreign keys between tables that are named, in the order of their names. */
 static void
 find_foreign_keys(Schema *schema)
 {
 	Linked *linked = schema->linked;
-	int room = 0;
 
 	for (int i = 0; i < linked->n; i++)
 	{
@@ -109,15 +144,9 @@ find_foreign_keys(Schema *schema)
 			if (to < 0 ||
 				(name_value(row, 3) != NULL && get_attnum(linked->tables[i].relid, name_value(row, 3)) <= 0))
 				continue;
-			if (schema->nkeys == room)
-			{
-				room = Max(2 * room, 16);
-				schema->keys = schema->keys == NULL ? palloc(sizeof(ForeignKey) * room)
-													: repalloc(schema->keys, sizeof(ForeignKey) * room);
-			}
-			schema->keys[schema->nkeys++] =
-				(ForeignKey){name_value(row, 1), i, to, name_value(row, 3), name_value(row, 4)};
+			add_key(schema, (ForeignKey){name_value(row, 1), i, to, name_value(row, 3), name_value(row, 4)});
 		}
+		add_given(schema, i);
 	}
 }
 
@@ -467,7 +496,7 @@ check_subject(Linked *linked, Oid subject)
 	table = &linked->tables[place];
 	if (table->key == NULL)
 		linked_raise_table(table, "has no primary key of one column, by which persons are told apart",
-						   "The subject must be a table whose primary key is one column; views have none.");
+						   "Give it a primary key of one column; or say {\"key\": \"id\"} of a view.");
 	if (table->terms.constraint != NULL || table->max_rows > 0 || !table->linked)
 		linked_raise_table(table,
 						   "is the subject: \"foreign_key\", \"max_rows\" and \"linked\" are of other tables",

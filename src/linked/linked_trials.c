@@ -178,6 +178,7 @@ linked_read(Linked *linked)
 	linked_make_shapes(linked);
 	linked->tries_all = true;
 	linked->snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	linked_check_given(linked);
 	for (int i = 0; i < linked->n; i++)
 	{
 		linked->tables[i].request.linked.snapshot = linked->snapshot;

@@ -16,6 +16,8 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
+#define REFERENCES_HINT "Write it like '{\"references\": {\"customer_id\": \"shop.customers\"}}'."
+
 /* So much less than another one a table may count. */
 #define LEAST_WEIGHT 0.0001
 
@@ -104,6 +106,32 @@ take_number(LinkedTable *table, const char *word, const char *hint)
 		  DatumGetFloat8(number) == (int) DatumGetFloat8(number)))
 		linked_raise_table(table, psprintf("has another \"%s\" than a whole number from 1 on", word), hint);
 	return (int) DatumGetFloat8(number);
+}
+
+/* {"customer_id": "shop.customers"} */
+static void
+take_references(LinkedTable *table)
+{
+	JsonbValue *value = take_word(table, "references");
+	JsonbIterator *it;
+	JsonbIteratorToken token;
+	JsonbValue part;
+
+	if (value == NULL)
+		return;
+	if (value->type != jbvBinary || !JsonContainerIsObject(value->val.binary.data))
+		linked_raise_table(table, "has other \"references\" than an object of columns", REFERENCES_HINT);
+	it = JsonbIteratorInit(value->val.binary.data);
+	while ((token = JsonbIteratorNext(&it, &part, true)) != WJB_DONE)
+	{
+		if (token != WJB_KEY && token != WJB_VALUE)
+			continue;
+		if (part.type != jbvString)
+			linked_raise_table(table, "has \"references\" to something else than a table's name",
+							   REFERENCES_HINT);
+		table->terms.references =
+			lappend(table->terms.references, pnstrdup(part.val.string.val, part.val.string.len));
+	}
 }
 
 /* How much the table counts; its "weights" divide that among columns. */
@@ -219,6 +247,8 @@ take_table(Linked *linked, char *name, const JsonbValue *value)
 	table->max_rows =
 		take_number(table, "max_rows", "It is how many rows of a person are published at most.");
 	table->terms.weight = take_weight(table);
+	table->terms.key = take_text(table, "key");
+	take_references(table);
 	take_class_size(table);
 	table->linked = take_bool(table, "linked", true, "false publishes it without a key to the person.");
 	table->referenced =
