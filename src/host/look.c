@@ -23,6 +23,7 @@
  * Functions that only superusers can make (in C: handlers of methods of access, samples, foreign data) belong to one;
  * families of the system's own operators only a superuser can add to; and a function of one's own does what its owner
  * wrote.  The door (trust.c) stands behind all of these: it stops a function of another role when it is called.
+ * t/062_planted_code.pl plants code at such places, levels below what is read.
  */
 #include "compat.h"
 #include "host/look.h"
