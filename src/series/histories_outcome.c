@@ -311,7 +311,9 @@ histories_hold_few(Run *run)
 {
 	const Histories *histories = run->request->series.histories;
 
-	if (!are_enough(run, psprintf("SELECT s." HISTORY_PERSON " AS person FROM %s AS s", histories->source)) &&
+	/* (an empty source is no release) */
+	if (histories->rows > 0 &&
+		!are_enough(run, psprintf("SELECT s." HISTORY_PERSON " AS person FROM %s AS s", histories->source)) &&
 		are_enough(run, psprintf("SELECT b." HISTORY_PERSON " AS person FROM %s AS b WHERE " HISTORY_LATEST
 								 " AND b." HISTORY_CLASS
 								 " IS NOT NULL AND (EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ
