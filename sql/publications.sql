@@ -342,6 +342,11 @@ SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, model => 'p
 SELECT kanon_refresh('nobody');
 SELECT kanon_refresh('wide');
 SELECT kanon_refresh('a.b.c.d');
+-- names longer than any, which would take minutes to divide
+SELECT kanon_refresh(repeat('"', 10000001));
+SELECT persons FROM kanon_check_linked('pg_class', jsonb_build_object(repeat('"', 10000001), jsonb '{}'), 2);
+SELECT cost FROM kanon_pattern_guided('pg_class', repeat('"', 10000001), '{relname}', 2);
+SELECT kanon_patterns('{a,b}', together => ARRAY[repeat('"', 10000001)]);
 SELECT kanon_refresh(NULL);
 SELECT kanon_refresh('stays', NULL);
 SELECT kanon_drop_publication('nobody');

@@ -27,6 +27,15 @@ SKIP:
 	$library //= $node->config_data('--pkglibdir') . '/kanon.so';
 	unlike(`readelf -SW '$library'`, qr/\.debug_info/, 'what is installed has no debug information');
 }
+
+# The script is ASCII, whatever the database's encoding is.
+for my $encoding (qw(EUC_KR EUC_JP EUC_TW LATIN1))
+{
+	$node->safe_psql('postgres', "CREATE DATABASE other TEMPLATE template0 ENCODING '$encoding' LOCALE 'C'");
+	my ($code, undef, $told) = $node->psql('other', 'CREATE EXTENSION kanon');
+	is("$code $told", '0 ', "CREATE EXTENSION in a database in $encoding");
+	$node->safe_psql('postgres', 'DROP DATABASE other');
+}
 $node->safe_psql('postgres', 'DROP EXTENSION kanon');
 is( $node->safe_psql('postgres',
 		"SELECT count(*) FROM pg_proc WHERE proname LIKE 'kanon\\_%'"),

@@ -387,7 +387,7 @@ anatomy_view_resolve(const char *name, const Source *source, bool replace)
 	Oid namespace;
 	char *relation = relation_to_create(name, "view", &namespace);
 
-	view->qualified = quote_qualified_identifier(get_namespace_name(namespace), relation);
+	view->qualified = quote_qualified_identifier(name_schema(namespace), relation);
 	lock_name(namespace, relation);
 	view->existing = get_relname_relid(relation, namespace);
 	if (!OidIsValid(view->existing))

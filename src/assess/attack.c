@@ -374,7 +374,7 @@ promised(Oid schema, Oid target, double *chance)
 						  " AND NOT jsonb_path_exists(u.options, '$.known_columns')"
 						  " AND NOT jsonb_path_exists(u.options, '$.combinations')"
 						  " ORDER BY u.run DESC LIMIT 1",
-						  quote_identifier(get_namespace_name(schema))),
+						  quote_identifier(name_schema(schema))),
 				 1, types, values, NULL, true, 1) > 0)
 		*chance = DatumGetFloat8(gate_value(0, 1, FLOAT8OID, &isnull));
 	catalog_path_end(nest);

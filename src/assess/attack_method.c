@@ -51,11 +51,11 @@ read_record(Recorded *recorded, Oid schema, Oid target)
 				", ARRAY(SELECT jsonb_array_elements_text(options -> 'quasi_identifiers'))::name[],"
 				" publication IS NOT NULL, jsonb_path_exists(options, '$.privacy[*].listed') FROM %s.kanon_usefulness"
 				" WHERE target_oid = $1 AND run_by = CURRENT_USER::regrole ORDER BY run DESC LIMIT 1",
-				quote_identifier(get_namespace_name(schema))),
+				quote_identifier(name_schema(schema))),
 			1, types, values, NULL, true, 1) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("no run of yours wrote %s", quote_identifier(get_rel_name(target))),
+				 errmsg("no run of yours wrote %s", quote_identifier(name_bare(target))),
 				 errhint("Publish the source yourself: the method of a run of somebody else is not tried.")));
 	recorded->run = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
 	model = TextDatumGetCString(gate_value(0, 2, TEXTOID, &isnull));
@@ -93,7 +93,7 @@ read_record(Recorded *recorded, Oid schema, Oid target)
 static void
 look_at_relations(const Recorded *recorded, Oid schema, Oid source)
 {
-	const char *name = quote_identifier(get_namespace_name(schema));
+	const char *name = quote_identifier(name_schema(schema));
 	Oid types[2] = {INT8OID, OIDOID};
 	Datum values[2] = {Int64GetDatum(recorded->run), ObjectIdGetDatum(source)};
 

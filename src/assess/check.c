@@ -2,6 +2,7 @@
  * check.c: kanon_check: how any relation groups by some columns.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "host/lines.h"
 #include "host/gate.h"
 #include "rows/row_types.h"
@@ -19,7 +20,7 @@ PG_FUNCTION_INFO_V1(kanon_check);
 static void
 notice_freeform(FunctionCallInfo fcinfo, const Source *source)
 {
-	const char *schema = quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
+	const char *schema = quote_identifier(name_schema(get_func_namespace(fcinfo->flinfo->fn_oid)));
 	Oid text[1] = {TEXTOID};
 	Datum values[1] = {CStringGetTextDatum(source->name)};
 	bool isnull = true;

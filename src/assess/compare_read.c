@@ -22,7 +22,7 @@
 static Jsonb *
 recorded_hierarchies(Oid schema, Oid target, ArrayType *names)
 {
-	const char *name = quote_identifier(get_namespace_name(schema));
+	const char *name = quote_identifier(name_schema(schema));
 	Oid types[2] = {OIDOID, NAMEARRAYOID};
 	Datum values[2] = {ObjectIdGetDatum(target), PointerGetDatum(names)};
 	Jsonb *found = NULL;

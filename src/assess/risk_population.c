@@ -279,7 +279,7 @@ risk_open_presence(Risk *risk, Jsonb *rule)
 	if (words->kind != PRIVACY_PRESENCE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("presence is not of kanon_presence"),
-				 errhint("Write presence => kanon_presence(…), with the distributions, the population's "
+				 errhint("Write presence => kanon_presence(...), with the distributions, the population's "
 						 "rows, and the bounds that are asked about.")));
 	risk->presence = words;
 	risk->distributions = shares_open(words->relation, risk->source);

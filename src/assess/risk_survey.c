@@ -300,10 +300,10 @@ static void
 check_owner(Oid relid)
 {
 	if (!kanon_owns_relation(relid, GetUserId()))
-		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-						errmsg("only the owner of \"%s\" may ask which rows are special uniques",
-							   get_rel_name(relid)),
-						errhint("kanon_risk with special_uniques tells how many there are.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("only the owner of \"%s\" may ask which rows are special uniques", name_bare(relid)),
+				 errhint("kanon_risk with special_uniques tells how many there are.")));
 }
 
 static void

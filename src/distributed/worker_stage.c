@@ -25,7 +25,6 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
 
 /*
  * The columns that are copied, each once: one may be kept and told apart by; of packed rows what
@@ -157,7 +156,7 @@ source_stage(Source *source, int nkept, const char *schema, bool kanon, bool pac
 	source->relid = get_relname_relid(staging.bare, get_namespace_oid(schema, false));
 	source->name = staging.name;
 	CommandCounterIncrement();
-	UpdateActiveSnapshotCommandId();
+	gate_see_written();
 }
 
 void

@@ -7,6 +7,7 @@
 #include "compat.h"
 #include "host/excerpt.h"
 #include "hierarchies/hierarchy.h"
+#include "host/catalog.h"
 #include "hierarchies/levels.h"
 #include "core/model/model.h"
 #include "host/gate.h"
@@ -247,7 +248,7 @@ relation_to_read(const char *what, const char *name)
 	List *names;
 	Oid relid = InvalidOid;
 
-	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
+	if (!split_name(name, 3, &names))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME), errmsg("%s \"%s\" is not a table name", what, excerpt(name)),
 				 errhint("Write it as in SQL: table or schema.table, with odd names quoted.")));

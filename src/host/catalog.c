@@ -25,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
+#include "utils/varlena.h"
 
 static void
 set_here(const char *name, const char *value)
@@ -255,21 +256,76 @@ column_definition(const char *quoted, Oid type, int32 typmod, Oid collation)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for collation %u", collation);
 	form = (Form_pg_collation) GETSTRUCT(tuple);
-	definition = psprintf(
-		"%s COLLATE %s", definition,
-		quote_qualified_identifier(get_namespace_name(form->collnamespace), NameStr(form->collname)));
+	definition =
+		psprintf("%s COLLATE %s", definition,
+				 quote_qualified_identifier(name_schema(form->collnamespace), NameStr(form->collname)));
 	ReleaseSysCache(tuple);
 	return definition;
+}
+
+/* Three names of one letter's quotes, with room for spaces; and as many columns as a table has, of usual names. */
+#define MOST_NAME_BYTES 4096
+#define MOST_LIST_BYTES 65536
+
+bool
+split_name(const char *name, int most, List **parts)
+{
+	return strnlen(name, MOST_NAME_BYTES + 1) <= MOST_NAME_BYTES &&
+		   SplitIdentifierString(pstrdup(name), '.', parts) && *parts != NIL && list_length(*parts) <= most;
+}
+
+bool
+split_names(const char *list, List **names)
+{
+	return strnlen(list, MOST_LIST_BYTES + 1) <= MOST_LIST_BYTES &&
+		   SplitIdentifierString(pstrdup(list), ',', names);
 }
 
 char *
 relation_name(Oid relid)
 {
 	char *name = OidIsValid(relid) ? get_rel_name(relid) : NULL;
+	char *schema = name != NULL ? get_namespace_name(get_rel_namespace(relid)) : NULL;
+
+	return schema != NULL ? quote_qualified_identifier(schema, name) : NULL;
+}
+
+pg_noreturn static void
+raise_gone(const char *what, Oid oid)
+{
+	ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+					errmsg("a %s that the call needs was dropped meanwhile", what),
+					errdetail("It had OID %u.", oid), errhint("Run the call again.")));
+}
+
+char *
+name_relation(Oid relid)
+{
+	char *name = relation_name(relid);
 
 	if (name == NULL)
-		return NULL;
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), name);
+		raise_gone("relation", relid);
+	return name;
+}
+
+char *
+name_bare(Oid relid)
+{
+	char *name = get_rel_name(relid);
+
+	if (name == NULL)
+		raise_gone("relation", relid);
+	return name;
+}
+
+char *
+name_schema(Oid schema)
+{
+	char *name = get_namespace_name(schema);
+
+	if (name == NULL)
+		raise_gone("schema", schema);
+	return name;
 }
 
 bool

@@ -6,6 +6,14 @@
 
 #include "postgres.h"
 
+/*
+ * A name as in SQL, into at most so many parts; and a list of columns' names with commas.  False: it is none, or longer than
+ * any.  (Splitting takes the square of a text's length, and nobody can stop it.)
+ */
+struct List;
+extern bool split_name(const char *name, int most, struct List **parts);
+extern bool split_names(const char *list, struct List **names);
+
 /* ---- catalog.c: settings under which kanon's own queries run, and questions to the catalogs ---- */
 
 /* Where the script puts functions that only kanon calls. */
@@ -38,6 +46,11 @@ extern void counting_end(int nest);
 
 /* "schema.name" of a relation, quoted; NULL: it is gone. */
 extern char *relation_name(Oid relid);
+
+/* The same, that without its schema, and a schema's: for texts of queries.  Raises an error where it is gone by now. */
+extern char *name_relation(Oid relid);
+extern char *name_bare(Oid relid);
+extern char *name_schema(Oid schema);
 
 /* "name type" and a collation that is not the type's own, as a table or a function's rows are defined. */
 extern char *column_definition(const char *quoted, Oid type, int32 typmod, Oid collation);

@@ -15,6 +15,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 static const char *const gate_hint =
@@ -520,6 +521,17 @@ gate_execute(const char *sql, bool read_only, int expected)
 	check_result(send_statement(&statement, NULL, InvalidOid), expected);
 	gate_queries--;
 	return SPI_processed;
+}
+
+void
+gate_see_written(void)
+{
+	Snapshot before = RegisterSnapshot(GetActiveSnapshot());
+
+	PopActiveSnapshot();
+	PushCopiedSnapshot(before);
+	UnregisterSnapshot(before);
+	UpdateActiveSnapshotCommandId();
 }
 
 uint64

@@ -125,6 +125,12 @@ extern uint64 gate_execute_plain(const char *sql, bool read_only, int expected);
 /* Writes rows from parameters.  Returns how many; 0, too, where rules made another statement of it. */
 extern uint64 gate_write(const char *sql, int n, Oid *types, Datum *values, const char *nulls, int expected);
 
+/*
+ * Reads under the active snapshot see what this transaction has written by now.  A copy takes its place: who holds it (a
+ * scan, a cursor, who registered it) goes on seeing what it saw.  It is the caller's own, of this subtransaction.
+ */
+extern void gate_see_written(void);
+
 /* A SELECT from the catalogs with parameters, of at most so many rows (0: all).  Returns SPI_processed. */
 extern uint64 gate_ask(const char *query, int n, Oid *types, Datum *values, const char *nulls, bool read_only,
 					   long most);

@@ -18,7 +18,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 
 /* ---- private tables ---- */
 
@@ -37,7 +36,7 @@ held_private(const char *name)
 
 	keep_private(relid);
 	keep_uncounted(relid);
-	UpdateActiveSnapshotCommandId();
+	gate_see_written();
 	return relid;
 }
 
@@ -227,7 +226,7 @@ copy_lookup(Linked *linked, int t)
 	if (OidIsValid(held->before))
 		history_sql("INSERT INTO %s SELECT %s, kanon_of, kanon_key, kanon_hash FROM %s AS b WHERE NOT EXISTS"
 					" (SELECT 1 FROM %s AS s WHERE s.kanon_key" EQ "b.kanon_key) AND b.kanon_key IS NOT NULL",
-					held->after, columns_of(held, "b"), relation_name(held->before), held->after);
+					held->after, columns_of(held, "b"), name_relation(held->before), held->after);
 }
 
 /* ---- what the release is made of ---- */
@@ -246,7 +245,7 @@ copy_persons(const Linked *linked)
 		history_sql(
 			"INSERT INTO %s SELECT %s, p.id, OPERATOR(pg_catalog.-) p.history FROM %s AS e JOIN %s AS p ON p.id" EQ
 			"e.kanon_person WHERE p.part IS NULL AND p.here",
-			held->after, columns_of(held, "e"), relation_name(held->before), histories->plan);
+			held->after, columns_of(held, "e"), name_relation(held->before), histories->plan);
 }
 
 /* The columns of rows, keys by numbers: the same row of another person, or below another row, is another row. */
@@ -283,7 +282,7 @@ copy_rows(const Linked *linked, int t)
 	const LinkedHistories *histories = linked->histories;
 	const HeldTable *held = &histories->tables[t];
 	int parent = linked->tables[t].parent;
-	const char *shown = OidIsValid(held->shown_before) ? relation_name(held->shown_before) : NULL;
+	const char *shown = OidIsValid(held->shown_before) ? name_relation(held->shown_before) : NULL;
 	char *number = psprintf(
 		"coalesce(h." HELD_ROW ", w.nth_of_all OPERATOR(pg_catalog.+) %s)",
 		shown == NULL ? "0"
@@ -312,7 +311,7 @@ copy_rows(const Linked *linked, int t)
 					"e.kanon_person JOIN (SELECT h." HELD_ROW ", h." HELD_LEVELS
 					" FROM %s AS h WHERE h.kanon_shown) AS h ON h." HELD_ROW EQ "e." HELD_ROW
 					" WHERE p.part IS NULL AND p.here",
-					held->after, columns_of(held, "e"), relation_name(held->before), histories->plan, shown);
+					held->after, columns_of(held, "e"), name_relation(held->before), histories->plan, shown);
 }
 
 void

@@ -33,7 +33,7 @@ linked_hold(Linked *linked)
 
 	border_progress(linked->border, "comparing with releases before", 0, -1);
 	PushCopiedSnapshot(linked->snapshot);
-	UpdateActiveSnapshotCommandId();
+	gate_see_written();
 	histories->plan = held_name(linked, "plan");
 	histories->waiting = held_name(linked, "waiting");
 	histories->members = held_name(linked, "members");
@@ -132,7 +132,7 @@ read_persons(Grouper *grouper)
 	const LinkedTable *subject = &grouper->linked->tables[0];
 	Oid relid = subject->request.linked.held;
 	SourceColumn *key = source_open_kept(relid, name_list((const char *const *) &subject->key, 1))->kept;
-	Gate *gate = gate_create(relation_name(relid), relid, 3);
+	Gate *gate = gate_create(name_relation(relid), relid, 3);
 
 	grouper->pseudonyms =
 		pseudonyms_begin(grouper->linked->secret, key->type, linked_group(grouper->linked, subject));
@@ -225,7 +225,7 @@ keep_shown(Linked *linked, int t)
 		" FROM %s AS e JOIN %s AS l ON l." HELD_ROW EQ "e." HELD_ROW ") AS e ON e." HELD_ROW EQ "h." HELD_ROW,
 		held->shown_after,
 		OidIsValid(held->shown_before)
-			? relation_name(held->shown_before)
+			? name_relation(held->shown_before)
 			: "(SELECT " INT8_NULL " AS " HELD_ROW ", " INT8_NULL " AS kanon_above, " INT8_NULL
 			  " AS kanon_person, " TEXT_NULL " AS kanon_hash, " INT8_NULL " AS kanon_nth, " TEXT_NULL
 			  " AS kanon_look, NULL::pg_catalog.bytea AS " HELD_LEVELS " WHERE false)",

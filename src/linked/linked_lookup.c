@@ -2,6 +2,7 @@
  * linked_lookup.c: a table on which no person hangs is published as named: what is kept of it, and its key.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "host/gate.h"
 #include "linked/linked.h"
 #include "masks/mask_apply.h"
@@ -27,7 +28,7 @@ open_source(Run *run)
 {
 	if (run->request->columns.keep == NULL)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("table \"%s\" has nothing to keep", get_rel_name(run->request->source)),
+						errmsg("table \"%s\" has nothing to keep", name_bare(run->request->source)),
 						errhint("Name in \"keep\" the columns of the lookup that are published.")));
 	run->source = source_open_kept(run->request->source, run->request->columns.keep);
 }

@@ -72,7 +72,7 @@ make_plan(Linked *linked)
 		" WHEN p.here AND p.hash" EQ "n.now THEN 'u' ELSE 'c' END AS state, " INT8_NULL " AS part"
 		" FROM (%s) AS p FULL JOIN (%s) AS n ON n.key" EQ "p.key",
 		histories->plan,
-		OidIsValid(histories->before) ? psprintf("SELECT b.* FROM %s AS b", relation_name(histories->before))
+		OidIsValid(histories->before) ? psprintf("SELECT b.* FROM %s AS b", name_relation(histories->before))
 									  : "SELECT " INT8_NULL " AS id, " TEXT_NULL " AS key, " INT8_NULL
 										" AS history, " TEXT_NULL " AS hash, false AS here, " INT8_NULL
 										" AS since WHERE false",
@@ -241,7 +241,7 @@ copy_divided(Linked *linked, const char *parts, char **shown)
 		shown[t] = held_name(linked, "shown");
 		history_sql(
 			"CREATE UNLOGGED TABLE %s AS SELECT h.* FROM %s AS h WHERE h.kanon_person IN (SELECT p.kanon_person FROM %s AS p)",
-			shown[t], relation_name(histories->tables[t].shown_before), parts);
+			shown[t], name_relation(histories->tables[t].shown_before), parts);
 		(void) held_private(shown[t]);
 	}
 }

@@ -81,7 +81,7 @@ put_table(const Linked *linked, int place, StringInfo json)
 	int64 dropped = run->release.dropped;
 
 	appendStringInfo(json, "%s{\"place\": %d", place > 0 ? ", " : "", place);
-	put_text(json, "table", relation_name(table->relid));
+	put_text(json, "table", name_relation(table->relid));
 	put_text(json, "target", linked->publication != NULL ? table->known : run->target->qualified);
 	put_text(json, "role", linked_role(table));
 	put_text(json, "key", table->role == LINKED_ALONE ? NULL : table->key);
@@ -181,7 +181,7 @@ linked_record(Linked *linked)
 	RecordedOption asked[] = {
 		{"k", INT8OID, Int64GetDatum(linked->k)},
 		{"known_rows", TEXTOID, CStringGetTextDatum(linked_known_text(linked))},
-		{"subject", TEXTOID, CStringGetTextDatum(relation_name(linked->tables[0].relid))}};
+		{"subject", TEXTOID, CStringGetTextDatum(name_relation(linked->tables[0].relid))}};
 
 	source.nkept = 0;
 	record->source = subject->record.source;

@@ -111,9 +111,9 @@ number_keys(LinkedTable *table)
 char *
 linked_group(const Linked *linked, const LinkedTable *table)
 {
-	char *group = linked->grouped        ? relation_name(table->relid)
+	char *group = linked->grouped        ? name_relation(table->relid)
 				  : linked->salt == NULL ? table->known
-										 : psprintf("%s %s", relation_name(table->relid), linked->salt);
+										 : psprintf("%s %s", name_relation(table->relid), linked->salt);
 
 	/* (rows of protected persons have numbers of the publication) */
 	if (is_numbered(table))
@@ -532,7 +532,7 @@ release_recorded(const Linked *linked, const LinkedTable *table)
 	appendStringInfoString(&json, ", \"known\": ");
 	escape_json(&json, linked_known_words(linked));
 	appendStringInfoString(&json, ", \"subject\": ");
-	escape_json(&json, relation_name(linked->tables[0].relid));
+	escape_json(&json, name_relation(linked->tables[0].relid));
 	appendStringInfo(&json, ", \"promised\": %s, \"keys\": [",
 					 table->role == LINKED_SUBJECT || table->role == LINKED_ROWS ? "true" : "false");
 	foreach (cell, table->replaced)

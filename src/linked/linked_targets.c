@@ -54,7 +54,7 @@ check_referred(const LinkedTable *table, Oid relid, const Oid *replaced, int n)
 		if (!is_replaced(replaced, n, from))
 			ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 							errmsg("target \"%s\" cannot be replaced because %s refers to it", table->target,
-								   relation_name(from)),
+								   name_relation(from)),
 							errhint("Drop that table first, or name its source in tables, too.")));
 	}
 }

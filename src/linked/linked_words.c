@@ -242,7 +242,7 @@ take_table(Linked *linked, char *name, const JsonbValue *value)
 		linked_raise_table(table, "has inheriting tables, whose rows its keys do not bind",
 						   "Use partitions, or copy the rows into a table with the same keys.");
 	table->options = JsonbValueToJsonb(unconstify(JsonbValue *, value));
-	table->relname = table->target = get_rel_name(table->relid);
+	table->relname = table->target = name_bare(table->relid);
 	take_names(table);
 	table->max_rows =
 		take_number(table, "max_rows", "It is how many rows of a person are published at most.");

@@ -122,7 +122,15 @@ plain_expression(const AnonRead *read, Node *node)
 		case T_A_Const:
 			return plain_literal((A_Const *) node);
 		case T_ColumnRef:
+		{
+			ListCell *lc;
+
+			/* (what reads a reference takes each part for a name, and "*" is none) */
+			foreach (lc, ((ColumnRef *) node)->fields)
+				if (!IsA(lfirst(lc), String))
+					refuse(read, "names all columns");
 			return node;
+		}
 		case T_TypeCast:
 		{
 			TypeCast *cast = (TypeCast *) node;

@@ -6,6 +6,7 @@
  * the pair of kanon's table and the relation, which is nobody else's.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "host/pool.h"
 #include "noise/models.h"
 #include "record/record.h"
@@ -447,7 +448,7 @@ raise_refusal(const Order *order)
 {
 	const Spending *asked = &order->spending;
 	const SpendRefusal *left = &order->refusal;
-	const char *table = get_rel_name(asked->relation);
+	const char *table = name_bare(asked->relation);
 
 	switch (order->outcome)
 	{

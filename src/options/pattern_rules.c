@@ -3,6 +3,7 @@
  * words to a mask; kanon_patterns and kanon_describe.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "host/excerpt.h"
 #include "options/request.h"
 
@@ -111,7 +112,7 @@ rule_group(const ColumnNames *columns, const char *kind, const char *rule, const
 	ListCell *lc;
 
 	*n = 0;
-	if (!SplitIdentifierString(pstrdup(group), ',', &names))
+	if (!split_names(group, &names))
 		raise_rule(ERRCODE_INVALID_PARAMETER_VALUE, kind, rule, "is not a list of column names",
 				   "Write it like 'workclass,occupation', with odd names quoted as in SQL.");
 	foreach (lc, names)

@@ -8,6 +8,7 @@
  * values in quotes.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "host/excerpt.h"
 #include "options/request.h"
 
@@ -347,7 +348,7 @@ relation_of(const char *name)
 	List *names;
 	Oid relid = InvalidOid;
 
-	if (SplitIdentifierString(pstrdup(name), '.', &names) && names != NIL && list_length(names) <= 2)
+	if (split_name(name, 2, &names))
 		relid = RangeVarGetRelid(
 			makeRangeVar(list_length(names) == 2 ? linitial(names) : NULL, llast(names), -1), NoLock, true);
 	if (!OidIsValid(relid))

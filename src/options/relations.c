@@ -47,7 +47,7 @@ relation_named(const char *name)
 {
 	List *names;
 
-	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
+	if (!split_name(name, 3, &names))
 		return InvalidOid;
 	return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))), NoLock,
 							true);

@@ -343,7 +343,7 @@ store(void *arg)
 	KanonPublication *publication = alteration->publication;
 	bool strangers = publication->strangers;
 
-	source_view_renew(publication, get_rel_name(publication->published),
+	source_view_renew(publication, name_bare(publication->published),
 					  get_rel_namespace(publication->definition));
 	(void) source_open_columns(publication->source, publication->qis, "quasi_identifiers");
 	key_check(publication->key, publication->source);

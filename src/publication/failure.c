@@ -144,7 +144,7 @@ failure_warn(const KanonPublication *publication, const Release *release)
 static const char *
 whose(const Request *request)
 {
-	return request->linked.snapshot != NULL ? psprintf("Of table %s: ", relation_name(request->source)) : "";
+	return request->linked.snapshot != NULL ? psprintf("Of table %s: ", name_relation(request->source)) : "";
 }
 
 static char *

@@ -41,7 +41,7 @@ bring_up_to_date(Oid history)
 
 	for (int i = 0; i < lengthof(names) && OidIsValid(history); i++)
 		if (get_attnum(history, pnstrdup(names[i], strcspn(names[i], " "))) == InvalidAttrNumber)
-			run_utility(psprintf("ALTER TABLE %s ADD COLUMN %s", relation_name(history), names[i]));
+			run_utility(psprintf("ALTER TABLE %s ADD COLUMN %s", name_relation(history), names[i]));
 	rows_identify(history);
 }
 

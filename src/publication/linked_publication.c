@@ -312,7 +312,7 @@ fill_series(const KanonPublication *publication, const Release *release, const R
 static void
 name_tables(const KanonPublication *publication, const Release *release, Linked *linked)
 {
-	linked->schema = get_namespace_name(get_rel_namespace(publication->definition));
+	linked->schema = name_schema(get_rel_namespace(publication->definition));
 	for (int i = 0; i < linked->n; i++)
 		(void) release_table_name(publication, release, linked->tables[i].known, "release",
 								  &linked->tables[i].target);
@@ -370,11 +370,11 @@ in_order(const KanonPublication *publication, const Linked *linked)
 static int64
 count_rows(Oid relid)
 {
-	Gate *gate = gate_create(relation_name(relid), relid, 1);
+	Gate *gate = gate_create(name_relation(relid), relid, 1);
 	bool isnull;
 
 	gate_computed(gate, "count", INT8OID);
-	gate_query(gate, psprintf("SELECT pg_catalog.count(*) FROM %s", relation_name(relid)), false);
+	gate_query(gate, psprintf("SELECT pg_catalog.count(*) FROM %s", name_relation(relid)), false);
 	return DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
 }
 

@@ -23,7 +23,7 @@ in_place_of(const KanonPublication *publication, int n, char **name)
 	char *bare = linked_view_name(publication, n + 1);
 	bool gone = n >= list_length(publication->views) || !OidIsValid(list_nth_oid(publication->views, n));
 
-	*name = bare == NULL ? NULL : quote_qualified_identifier(get_namespace_name(namespace), bare);
+	*name = bare == NULL ? NULL : quote_qualified_identifier(name_schema(namespace), bare);
 	return gone && bare != NULL ? get_relname_relid(bare, namespace) : InvalidOid;
 }
 

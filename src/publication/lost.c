@@ -58,22 +58,22 @@ say_give(KanonPublication *publication, const char *what, const char *kind, Oid 
 		return;
 	}
 	say(publication,
-		psprintf("%s %s belongs to role %s, the publication to role %s", what, relation_name(relid),
+		psprintf("%s %s belongs to role %s, the publication to role %s", what, name_relation(relid),
 				 name_of_role(relation_owner(relid)), name_of_role(owner)),
-		psprintf("ALTER %s %s OWNER TO %s", kind, relation_name(relid), name_of_role(owner)));
+		psprintf("ALTER %s %s OWNER TO %s", kind, name_relation(relid), name_of_role(owner)));
 }
 
 /* Where one of the other views was.  A view reads the release, which could not be dropped, under another name, too. */
 static void
 say_in_the_way(KanonPublication *publication, Oid relid)
 {
-	char *name = relation_name(relid);
+	char *name = name_relation(relid);
 
 	say(publication, psprintf("%s is no longer the view that the publication made", name),
 		get_rel_relkind(relid) == RELKIND_VIEW
 			? psprintf("DROP VIEW %s", name)
 			: psprintf("ALTER TABLE %s RENAME TO %s", name,
-					   quote_identifier(psprintf("%s_other", get_rel_name(relid)))));
+					   quote_identifier(psprintf("%s_other", name_bare(relid)))));
 }
 
 void
@@ -263,7 +263,7 @@ lost_view(Oid extension, Oid view, Oid release, List *strays)
 	lost->lost = true;
 	lost->published = view;
 	lost->owner = owner;
-	lost->name = relation_name(view);
+	lost->name = name_relation(view);
 	if (relation_owner(view) != owner)
 	{
 		say_give(lost, "its view", "VIEW", view, owner);

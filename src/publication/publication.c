@@ -312,7 +312,7 @@ publication_new_name(const char *name, Oid source, char **bare, Oid *namespace)
 	Oid existing;
 
 	*bare = relation_to_create(name, "publication", namespace);
-	qualified = quote_qualified_identifier(get_namespace_name(*namespace), *bare);
+	qualified = quote_qualified_identifier(name_schema(*namespace), *bare);
 	lock_name(*namespace, *bare);
 	existing = get_relname_relid(*bare, *namespace);
 	/* first: nobody is told to drop it */

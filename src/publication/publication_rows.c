@@ -80,7 +80,7 @@ rows_visit(Oid relid, Oid owner, long *patience, bool (*visit)(const Row *row, v
 	{
 		ereport(WARNING, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 						  errmsg("publications in %s are left out: another session has locked it",
-								 relation_name(relid)),
+								 name_relation(relid)),
 						  errhint("Ask again when that session is done.")));
 		return false;
 	}
@@ -244,7 +244,7 @@ rows_identify(Oid relid)
 	if (HeapTupleIsValid(tuple))
 		ReleaseSysCache(tuple);
 	if (identity == REPLICA_IDENTITY_DEFAULT || identity == REPLICA_IDENTITY_NOTHING)
-		run_utility(psprintf("ALTER TABLE %s REPLICA IDENTITY FULL", relation_name(relid)));
+		run_utility(psprintf("ALTER TABLE %s REPLICA IDENTITY FULL", name_relation(relid)));
 }
 
 void

@@ -67,7 +67,7 @@ char *
 private_name(const char *name, const char *what, Oid namespace, char **bare)
 {
 	*bare = ChooseRelationName(name, NULL, what, namespace, false);
-	return quote_qualified_identifier(get_namespace_name(namespace), *bare);
+	return quote_qualified_identifier(name_schema(namespace), *bare);
 }
 
 /* ---- in the name of the owner ---- */
@@ -383,7 +383,7 @@ publication_look(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid 
 	List *names;
 	Oid relid;
 
-	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
+	if (!split_name(name, 3, &names))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME), errmsg("publication \"%s\" is not a name", excerpt(name)),
 				 errhint("Write it as in SQL: name or schema.name, with odd names quoted.")));
@@ -436,7 +436,7 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 						 " mask_key pg_catalog.bytea, bounds pg_catalog.jsonb, strangers pg_catalog.bool,"
 						 " views pg_catalog._regclass, append pg_catalog.text, grows pg_catalog.bool,"
 						 " appended pg_catalog._regclass)",
-						 qualified, quote_identifier(get_namespace_name(publication->extension)),
+						 qualified, quote_identifier(name_schema(publication->extension)),
 						 OPTIONS_TYPE));
 	publication->definition = get_relname_relid(bare, namespace);
 	keep_private(publication->definition);
@@ -499,7 +499,7 @@ secret_source(const KanonPublication *publication)
 	if (!OidIsValid(publication->secret_of))
 		return "";
 	appendStringInfoString(&query, "(SELECT mask_key FROM ");
-	for (const char *c = relation_name(publication->secret_of); *c != '\0'; c++)
+	for (const char *c = name_relation(publication->secret_of); *c != '\0'; c++)
 		appendStringInfo(&query, *c == '%' ? "%%%%" : "%c", *c);
 	appendStringInfoString(&query, "), ");
 	return query.data;
@@ -517,7 +517,7 @@ bring_up_to_date(const KanonPublication *publication)
 	for (int i = 0; i < lengthof(columns); i++)
 		if (get_attnum(publication->definition, columns[i][0]) == InvalidAttrNumber)
 			run_utility(psprintf("ALTER TABLE %s ADD COLUMN %s pg_catalog.%s",
-								 relation_name(publication->definition), columns[i][0], columns[i][1]));
+								 name_relation(publication->definition), columns[i][0], columns[i][1]));
 }
 
 static void
@@ -530,7 +530,7 @@ parameter_bounds(Parameters *p, const KanonPublication *publication)
 void
 publication_store(KanonPublication *publication)
 {
-	char *name = relation_name(publication->definition);
+	char *name = name_relation(publication->definition);
 	bool keyed = get_attnum(publication->definition, "mask_key") != InvalidAttrNumber;
 	Parameters p = {0};
 

@@ -350,10 +350,10 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 	keep_private(release->relation);
 	if (FAULT(release_changed))
 		run_utility(psprintf("DELETE FROM %s WHERE ctid OPERATOR(pg_catalog.=) '(0,1)'",
-							 relation_name(release->relation)));
+							 name_relation(release->relation)));
 	if (FAULT(release_moved))
 	{
-		const char *name = relation_name(release->relation);
+		const char *name = name_relation(release->relation);
 		const char *column = quote_identifier(get_attname(release->relation, 1, false));
 
 		run_utility(psprintf(
@@ -361,7 +361,7 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 			name, column, column, name));
 	}
 	if (FAULT(view_renamed))
-		run_utility(psprintf("ALTER TABLE %s RENAME COLUMN %s TO renamed", relation_name(release->relation),
+		run_utility(psprintf("ALTER TABLE %s RENAME COLUMN %s TO renamed", name_relation(release->relation),
 							 quote_identifier(get_attname(release->relation, 2, false))));
 	progress_say("checking", 0, -1);
 	release_check(publication, release, run);
@@ -577,7 +577,7 @@ publication_refresh(KanonPublication *publication, Release *release, bool schedu
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("there is no number for another release of publication %s", publication->name),
 						errhint("Somebody has written into its history: correct the column release of %s.",
-								relation_name(publication->history))));
+								name_relation(publication->history))));
 	release->number++;
 	release->started = GetCurrentTimestamp();
 	identity_assume(publication, &saved);

@@ -76,7 +76,7 @@ release_rows(const KanonPublication *publication, Oid release, int64 *least)
 			"SELECT pg_catalog.min(g.n) FILTER (WHERE NOT g.blank), coalesce(pg_catalog.sum(g.n), 0)::pg_catalog.int8"
 			" FROM (SELECT pg_catalog.count(*) AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
 			" FROM %s GROUP BY %s) AS g",
-			qis, relation_name(release), class_list(publication, release)),
+			qis, name_relation(release), class_list(publication, release)),
 		false, SPI_OK_SELECT);
 	value = gate_value(0, 1, INT8OID, &isnull);
 	*least = isnull ? 0 : DatumGetInt64(value);
@@ -93,7 +93,7 @@ release_rows(const KanonPublication *publication, Oid release, int64 *least)
 static char *
 differences(Oid persons_a, Oid persons_b)
 {
-	const char *one = relation_name(persons_a), *two = relation_name(persons_b);
+	const char *one = name_relation(persons_a), *two = name_relation(persons_b);
 	const char *equal = key_equality(persons_a, "key");
 	/* (those of an older version of kanon have neither) */
 	bool whole = get_attnum(persons_a, "kept") > 0 && get_attnum(persons_b, "kept") > 0;

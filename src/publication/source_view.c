@@ -214,7 +214,7 @@ check_column(Oid source, Oid old, const char *name)
 		(!OidIsValid(old) || get_attnum(old, name) == InvalidAttrNumber))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of \"%s\" does not exist", excerpt(name), get_rel_name(source)),
+				 errmsg("column \"%s\" of \"%s\" does not exist", excerpt(name), name_bare(source)),
 				 errhint("%s", nearest_column(source, name,
 											  "Names are taken exactly as written, capitals included."))));
 }
@@ -301,11 +301,11 @@ create_view(KanonPublication *publication, Oid source, Oid old, const char *name
 	columns = used_columns(publication, source, old);
 	if (OidIsValid(old))
 	{
-		run_utility(psprintf("DROP VIEW %s", relation_name(old)));
+		run_utility(psprintf("DROP VIEW %s", name_relation(old)));
 		CommandCounterIncrement();
 	}
 	qualified = private_name(name, "source", namespace, &bare);
-	run_utility(psprintf("CREATE VIEW %s AS SELECT %s FROM %s", qualified, columns, relation_name(source)));
+	run_utility(psprintf("CREATE VIEW %s AS SELECT %s FROM %s", qualified, columns, name_relation(source)));
 	publication->source = get_relname_relid(bare, namespace);
 	keep_private(publication->source);
 	run_utility(
@@ -316,9 +316,9 @@ void
 source_view_create(KanonPublication *publication, Oid source, const char *name, Oid namespace)
 {
 	if (get_rel_persistence(source) == RELPERSISTENCE_TEMP)
-		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
-						errmsg("\"%s\" is a temporary table", get_rel_name(source)),
-						errhint("A publication outlives the session: name a table or view that does, too.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" is a temporary table", name_bare(source)),
+				 errhint("A publication outlives the session: name a table or view that does, too.")));
 	create_view(publication, source, InvalidOid, name, namespace);
 }
 
@@ -491,7 +491,7 @@ view_switch(KanonPublication *publication, Oid release)
 		appendStringInfo(&sql, "%s%s AS ", i > 0 ? ", " : "", quote_identifier(name));
 		appendStringInfoString(&sql, quote_identifier(shown));
 	}
-	appendStringInfo(&sql, " FROM %s", relation_name(release));
+	appendStringInfo(&sql, " FROM %s", name_relation(release));
 	relation_close(rel, NoLock);
 	run_utility(sql.data);
 	CommandCounterIncrement();

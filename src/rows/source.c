@@ -157,11 +157,10 @@ source_check_groupable(const SourceColumn *columns, int n)
 static const char *
 grant_hint(Relation rel, const char *columns)
 {
-	return psprintf("What is missing: GRANT SELECT%s ON %s TO %s;",
-					columns == NULL ? "" : psprintf(" (%s)", columns),
-					quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
-											   RelationGetRelationName(rel)),
-					quote_identifier(GetUserNameFromId(GetUserId(), false)));
+	return psprintf(
+		"What is missing: GRANT SELECT%s ON %s TO %s;", columns == NULL ? "" : psprintf(" (%s)", columns),
+		quote_qualified_identifier(name_schema(RelationGetNamespace(rel)), RelationGetRelationName(rel)),
+		quote_identifier(GetUserNameFromId(GetUserId(), false)));
 }
 
 static void
@@ -234,8 +233,8 @@ open_relation(Oid relid, Relation *rel)
 				 errhint("Name a table or view that exists.")));
 	check_kind(*rel);
 	source->relid = relid;
-	source->name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(*rel)),
-											  RelationGetRelationName(*rel));
+	source->name =
+		quote_qualified_identifier(name_schema(RelationGetNamespace(*rel)), RelationGetRelationName(*rel));
 	return source;
 }
 
@@ -426,7 +425,7 @@ source_read_instead(Source *source, Oid relid, List *numbers)
 	const ListCell *cell;
 
 	source->relid = relid;
-	source->name = relation_name(relid);
+	source->name = name_relation(relid);
 	foreach (cell, numbers)
 		for (int i = 0; i < source->nkept; i++)
 		{

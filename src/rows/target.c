@@ -57,7 +57,7 @@ target_spare(Oid replaced, const char *name, Oid read)
 {
 	if (OidIsValid(replaced) && relation_reads(read, replaced))
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE),
-						errmsg("target \"%s\" is read by %s", name, relation_name(read)),
+						errmsg("target \"%s\" is read by %s", name, name_relation(read)),
 						errhint("Choose another target; a call never changes the relations that it reads.")));
 }
 
@@ -145,7 +145,7 @@ relation_to_create(const char *name, const char *what, Oid *namespace)
 	RangeVar *rv;
 	List *names;
 
-	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
+	if (!split_name(name, 3, &names))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME), errmsg("%s \"%s\" is not a table name", what, excerpt(name)),
 				 errhint("Write it as in SQL: table or schema.table, with odd names quoted.")));
@@ -164,11 +164,11 @@ relation_to_create(const char *name, const char *what, Oid *namespace)
 	*namespace = RangeVarGetCreationNamespace(rv);
 	if (IsCatalogNamespace(*namespace) || IsToastNamespace(*namespace))
 		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-						errmsg("schema %s is the system's own", get_namespace_name(*namespace)),
+						errmsg("schema %s is the system's own", name_schema(*namespace)),
 						errhint("Choose another schema.")));
 	if (kanon_schema_aclcheck(*namespace, GetUserId(), ACL_CREATE) != ACLCHECK_OK)
 		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-						errmsg("permission denied for schema %s", get_namespace_name(*namespace)),
+						errmsg("permission denied for schema %s", name_schema(*namespace)),
 						errhint("Choose a schema in which you may create tables.")));
 	notice_capitals(name, what, rv->relname);
 	return pstrdup(rv->relname);
@@ -181,7 +181,7 @@ target_resolve(const char *name, const Source *source, bool replace, bool mark)
 	Oid existing;
 
 	target->name = relation_to_create(name, "target", &target->namespace);
-	target->schema = get_namespace_name(target->namespace);
+	target->schema = name_schema(target->namespace);
 	target->qualified = quote_qualified_identifier(target->schema, target->name);
 	target->mark = mark;
 
@@ -352,7 +352,8 @@ target_open(const Target *target)
 
 	counting_end(nest);
 
-	if (rel == NULL || strcmp(relation_name(target->relid), target->building) != 0)
+	if (rel == NULL || relation_name(target->relid) == NULL ||
+		strcmp(relation_name(target->relid), target->building) != 0)
 		raise_replaced(target->name);
 	return rel;
 }
@@ -485,7 +486,7 @@ keep_uncounted(Oid relid)
 {
 	keep_private(relid);
 	run_utility(psprintf("ALTER TABLE %s SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
-						 relation_name(relid)));
+						 name_relation(relid)));
 }
 
 void

@@ -414,7 +414,7 @@ begin(Request *request, bool whole)
 	if (request->linked.snapshot != NULL)
 	{
 		PushCopiedSnapshot(request->linked.snapshot);
-		UpdateActiveSnapshotCommandId();
+		gate_see_written();
 	}
 	else
 		histories_snapshot(request);

@@ -136,7 +136,7 @@ histories_snapshot(Request *request)
 	if (histories != NULL && histories->snapshot != NULL)
 	{
 		PushCopiedSnapshot(histories->snapshot);
-		UpdateActiveSnapshotCommandId();
+		gate_see_written();
 		return;
 	}
 	PushActiveSnapshot(GetTransactionSnapshot());
@@ -248,7 +248,7 @@ copy_source(Run *run, const SourceColumn *columns, int n)
 				" FROM %s WITH NO DATA",
 				name, histories->columns, source->name);
 	keep_private(history_oid(name));
-	UpdateActiveSnapshotCommandId();
+	gate_see_written();
 	rel = table_open(history_oid(name), RowExclusiveLock);
 	copy.bulk = bulk_begin(rel);
 	gate_columns(gate, columns, n);
@@ -540,7 +540,7 @@ make_copy(Run *run)
 	char *rows;
 
 	histories->columns = pstrdup(column_list(columns, n));
-	histories->before_name = OidIsValid(histories->before) ? pstrdup(relation_name(histories->before)) : NULL;
+	histories->before_name = OidIsValid(histories->before) ? pstrdup(name_relation(histories->before)) : NULL;
 	MemoryContextSwitchTo(old);
 	histories->source = history_table(run, "copy");
 	histories->present = history_table(run, "present");
@@ -621,7 +621,7 @@ histories_stage(Run *run)
 	}
 	histories->round++;
 	CommandCounterIncrement();
-	UpdateActiveSnapshotCommandId();
+	gate_see_written();
 }
 
 void

@@ -31,7 +31,7 @@
 static Gate *
 flows_gate(const Source *source, int ngrouped, Oid relid)
 {
-	Gate *gate = gate_create(relation_name(relid), relid, ngrouped + STABLE_COLUMNS);
+	Gate *gate = gate_create(name_relation(relid), relid, ngrouped + STABLE_COLUMNS);
 
 	gate_columns(gate, source->qis, ngrouped);
 	gate_computed(gate, STABLE_CLASS_COLUMN, INT4OID);

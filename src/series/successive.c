@@ -69,7 +69,7 @@ key_equality(Oid relid, const char *key)
 				 errhint("A key's values must be comparable: cast it in a view, or take another column.")));
 	/* where the operator is: its function may be elsewhere */
 	form = (Form_pg_operator) GETSTRUCT(tuple);
-	text = psprintf("OPERATOR(%s.%s)", quote_identifier(get_namespace_name(form->oprnamespace)),
+	text = psprintf("OPERATOR(%s.%s)", quote_identifier(name_schema(form->oprnamespace)),
 					NameStr(form->oprname));
 	ReleaseSysCache(tuple);
 	return text;

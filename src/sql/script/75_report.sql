@@ -760,7 +760,7 @@ SELECT jsonb_build_object(
     'check', CASE WHEN r.transactions IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_transactions(%L, %L%s%s%s);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), r.options -> 'items' ->> 0,
                          CASE WHEN r.options ? 'rho' THEN '' ELSE format(', k => %s, m => %s', r.k, coalesce(r.options ->> 'm', r.options ->> 'p', '2')) END,
                          CASE WHEN r.options ? 'transaction' THEN format(', transaction => %L', r.options ->> 'transaction') ELSE '' END,
-                         CASE WHEN r.options ? 'sensitive_items' THEN format(', sensitive_items => %L', r.options ->> 'sensitive_items') WHEN r.options ?| '{h,rho}' THEN ', sensitive => ''{…}''' ELSE '' END)
+                         CASE WHEN r.options ? 'sensitive_items' THEN format(', sensitive_items => %L', r.options ->> 'sensitive_items') WHEN r.options ?| '{h,rho}' THEN ', sensitive => ''{...}''' ELSE '' END)
                   WHEN r.tables IS NOT NULL THEN (
                          SELECT format('SELECT * FROM %I.kanon_check_linked(%L, %L, k => %s, known_rows => %L);', (SELECT h.name FROM home h), min(t.shown) FILTER (WHERE t.role = 'subject'),
                                        jsonb_object_agg(t.shown, jsonb_build_object('quasi_identifiers', t.names)) FILTER (WHERE t.shown IS NOT NULL), r.k, r.options ->> 'known_rows')
@@ -858,7 +858,7 @@ SELECT jsonb_build_object(
                  FROM releases l),
     'options', (SELECT jsonb_agg(jsonb_build_object('option', o.key, 'value', CASE WHEN o.key = 'privacy' THEN (SELECT string_agg(x ->> 'says', '; ') FROM jsonb_array_elements(o.value) AS x)
                     WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}'
-                    WHEN o.key = 'domains' AND length(o.value::text) > 400 THEN left(o.value::text, 400) || ' …' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
+                    WHEN o.key = 'domains' AND length(o.value::text) > 400 THEN left(o.value::text, 400) || ' ...' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
                 FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'domains', 'epsilon', 'gamma', 't')), '{}') || (r.options - '{may_name_persons,identify_together,tell,metric_bound,linked,held_back}'::text[] - CASE WHEN r.mechanism IS NULL THEN '' ELSE 'quasi_identifiers' END)
                     || CASE WHEN r.mechanism IS NULL THEN '{}' ELSE jsonb_build_object('columns', r.options -> 'quasi_identifiers') END
                     || CASE WHEN r.linked IS NOT NULL THEN r.linked - '{promised,keys,worst}'::text[] || CASE WHEN r.model <> 'linked' THEN jsonb_build_object('class_size', r.k) ELSE '{}' END ELSE '{}' END
