@@ -162,7 +162,8 @@ take_classes(ShardWriter *writer, FmgrInfo *call, ArrayType *classes)
 	bool *nulls;
 	int32 typmod = -1;
 
-	deconstruct_array(classes, RECORDOID, -1, false, TYPALIGN_DOUBLE, &records, &nulls, &writer->nclasses);
+	deconstruct_array(classes, ARR_ELEMTYPE(classes), -1, false, TYPALIGN_DOUBLE, &records, &nulls,
+					  &writer->nclasses);
 	writer->classes = palloc0(sizeof(HeapTupleHeader) * Max(writer->nclasses, 1));
 	for (int i = 0; i < writer->nclasses; i++)
 	{
