@@ -436,8 +436,7 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 						 " mask_key pg_catalog.bytea, bounds pg_catalog.jsonb, strangers pg_catalog.bool,"
 						 " views pg_catalog._regclass, append pg_catalog.text, grows pg_catalog.bool,"
 						 " appended pg_catalog._regclass)",
-						 qualified, quote_identifier(name_schema(publication->extension)),
-						 OPTIONS_TYPE));
+						 qualified, quote_identifier(name_schema(publication->extension)), OPTIONS_TYPE));
 	publication->definition = get_relname_relid(bare, namespace);
 	keep_private(publication->definition);
 	rows_identify(publication->definition);
