@@ -67,8 +67,7 @@ void
 failure_note(Release *release, const ErrorData *error)
 {
 	release->status = RELEASE_FAILED;
-	release->relation = release->persons = release->types = InvalidOid;
-	release->others = NIL;
+	release_forget(release, false);
 	release->error = pstrdup(unpack_sql_state(error->sqlerrcode));
 	release->detail = release->hint = NULL;
 	if (raised_by_kanon(error))

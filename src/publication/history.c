@@ -270,3 +270,49 @@ release_current(List *releases)
 			return lfirst(lc);
 	return NULL;
 }
+
+/* ---- the tables of a release ---- */
+
+/* All of them: whoever drops, closes, forgets or looks at those of a release goes by this list. */
+static const struct
+{
+	size_t place;
+	bool many;    /* a List of OIDs, or one */
+	bool of_rows; /* what protects the next release: older ones do without */
+} parts[] = {{offsetof(Release, relation), false, false}, {offsetof(Release, others), true, false},
+			 {offsetof(Release, persons), false, false},  {offsetof(Release, types), false, false},
+			 {offsetof(Release, rows), false, true},      {offsetof(Release, held), true, true}};
+
+List *
+release_tables(const Release *release, bool rows_alone)
+{
+	List *tables = NIL;
+
+	for (int i = 0; i < lengthof(parts); i++)
+	{
+		const char *place = (const char *) release + parts[i].place;
+		List *found = parts[i].many ? *(List *const *) place : list_make1_oid(*(const Oid *) place);
+		ListCell *lc;
+
+		foreach (lc, rows_alone && !parts[i].of_rows ? NIL : found)
+			if (OidIsValid(lfirst_oid(lc)))
+				tables = lappend_oid(tables, lfirst_oid(lc));
+	}
+	return tables;
+}
+
+void
+release_forget(Release *release, bool rows_alone)
+{
+	for (int i = 0; i < lengthof(parts); i++)
+	{
+		char *place = (char *) release + parts[i].place;
+
+		if (rows_alone && !parts[i].of_rows)
+			continue;
+		if (parts[i].many)
+			*(List **) place = NIL;
+		else
+			*(Oid *) place = InvalidOid;
+	}
+}

@@ -458,15 +458,7 @@ kanon_drop_publication(PG_FUNCTION_ARGS)
 	drop_relations("VIEW", lcons_oid(publication->published, publication->views));
 	drop_relations("TABLE", appended_tables(publication));
 	foreach (lc, history)
-	{
-		const Release *release = lfirst(lc);
-
-		drop_relations("TABLE", lcons_oid(release->relation, release->others));
-		drop_relations("TABLE", release->held);
-		drop_relations("TABLE", list_make1_oid(release->persons));
-		drop_relations("TABLE", list_make1_oid(release->types));
-		drop_relations("TABLE", list_make1_oid(release->rows));
-	}
+		drop_relations("TABLE", release_tables(lfirst(lc), false));
 	drop_relations("VIEW", list_make1_oid(publication->source));
 	drop_relations("TABLE", list_make1_oid(publication->history));
 	drop_relations("TABLE", list_make1_oid(publication->definition));

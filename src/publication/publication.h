@@ -169,6 +169,12 @@ extern List *releases(const KanonPublication *publication, int64 *last);
 extern Release *release_current(List *releases); /* NULL: none */
 extern void release_add(const KanonPublication *publication, const Release *release);
 
+/* Those of its tables that are there by the history: all, or what protects the next release alone. */
+extern List *release_tables(const Release *release, bool rows_alone);
+
+/* They are gone. */
+extern void release_forget(Release *release, bool rows_alone);
+
 /* When it was known last to be what the source gives. */
 extern TimestampTz release_known(const Release *release);
 

@@ -51,15 +51,10 @@ static void
 drop_tables(void *arg)
 {
 	const Drop *drop = arg;
-	List *tables = lcons_oid(drop->release->rows, list_copy(drop->release->held)), *own = NIL;
+	List *own = NIL;
 	ListCell *lc;
 
-	if (!drop->rows_alone)
-		tables =
-			list_concat(list_concat(tables, list_make3_oid(drop->release->relation, drop->release->persons,
-														   drop->release->types)),
-						drop->release->others);
-	foreach (lc, tables)
+	foreach (lc, release_tables(drop->release, drop->rows_alone))
 	{
 		/* relations of others are not locked */
 		if (!publication_owns(drop->publication, lfirst_oid(lc), RELKIND_RELATION))
@@ -91,21 +86,12 @@ drop_old(const KanonPublication *publication, List *releases)
 
 		/* of histories the last table has all */
 		drop.rows_alone = ++kept <= Max(publication->keep_releases, 1);
-		if ((drop.rows_alone &&
-			 (kept == 1 || (!OidIsValid(drop.release->rows) && drop.release->held == NIL))) ||
+		if ((drop.rows_alone && (kept == 1 || release_tables(drop.release, true) == NIL)) ||
 			attempt(drop_tables, &drop) != NULL)
 			continue;
-		drop.release->rows = InvalidOid;
-		drop.release->held = NIL;
-		if (drop.rows_alone)
-		{
-			release_update(publication, drop.release);
-			continue;
-		}
-		drop.release->status = RELEASE_DROPPED;
-		drop.release->relation = drop.release->persons = drop.release->types = drop.release->rows =
-			InvalidOid;
-		drop.release->others = NIL;
+		release_forget(drop.release, drop.rows_alone);
+		if (!drop.rows_alone)
+			drop.release->status = RELEASE_DROPPED;
 		release_update(publication, drop.release);
 	}
 }
@@ -177,15 +163,10 @@ definition_text(const KanonPublication *publication)
 void
 release_trust(const Release *release)
 {
-	Oid tables[] = {release->relation, release->persons, release->types, release->rows};
 	ListCell *lc;
 
-	for (int i = 0; i < lengthof(tables); i++)
-		if (OidIsValid(tables[i]))
-			relation_trust(tables[i]);
-	foreach (lc, list_concat_copy(release->others, release->held))
-		if (OidIsValid(lfirst_oid(lc)))
-			relation_trust(lfirst_oid(lc));
+	foreach (lc, release_tables(release, false))
+		relation_trust(lfirst_oid(lc));
 }
 
 /* Without them the next release would begin others, and nobody would know that those before are forgotten. */
@@ -476,13 +457,9 @@ close_tables(const KanonPublication *publication, List *releases)
 	{
 		const Release *release = lfirst(lc);
 
-		keep_private(release->persons);
-		keep_private(release->types);
-		keep_private(release->rows);
-		foreach (other, list_concat_copy(release->others, release->held))
-			keep_private(lfirst_oid(other));
-		if (OidIsValid(release->relation) && citus_kind(release->relation) == TABLE_LOCAL)
-			keep_private(release->relation);
+		foreach (other, release_tables(release, false))
+			if (lfirst_oid(other) != release->relation || citus_kind(release->relation) == TABLE_LOCAL)
+				keep_private(lfirst_oid(other));
 	}
 	SPI_finish();
 }
