@@ -105,7 +105,7 @@ SELECT n.full_name AS neighbour,
  GROUP BY n.full_name;
 
 \echo 'k-anonymity hides who is who. It does not help when all of a class share one'
-\echo 'diagnosis; the README says what is and what is not guaranteed.'
+\echo 'diagnosis; doc/explanation/guarantees.md says what is guaranteed.'
 \echo
 \echo '== 5. Would another k have been better? =='
 \echo

@@ -79,6 +79,18 @@ SELECT format($$SELECT count(*) FROM kanon_pattern_guided('broad', 'broad_open',
 SELECT kanon_report_data(u.run, compare => true) #>> '{compared,says}' AS says FROM (SELECT run FROM kanon_usefulness WHERE target LIKE '%broad_open') u;
 SELECT format($$SELECT count(*) FROM kanon_compare('broad', 'broad_open', '{a}', keep => '{%s}')$$, string_agg('q' || j, ',')) FROM generate_series(1, 256) AS j \gexec
 
+-- rows that are NULL in all quasi-identifiers are a class like any other: (1/2 + 1/2 + 1/2 + 1/2 + 1) / 5, and so on
+CREATE TABLE survey (q int, w float8, person int, hh int);
+INSERT INTO survey VALUES (NULL, 2, 1, 1), (NULL, 2.5, 2, 1), (1, 10, 3, 2), (1, 10, 4, 3), (2, 10, 5, 4);
+CREATE TABLE everybody AS SELECT g % 3 AS q FROM generate_series(1, 12) AS g;
+SELECT measure, round(value::numeric, 4) AS value FROM kanon_risk('survey', '{q}', weights => 'w', household => 'hh', population => 'everybody') WHERE measure ~ 'prosecutor|journalist|marketer|individual|household';
+
+-- a date and a timestamp of one person are shifted alike
+CREATE TABLE stays AS SELECT i AS rid, i / 4 AS person, i % 3 AS g, date '2020-01-01' + i AS a, timestamp '2020-01-01' + i * interval '1 day' AS c FROM generate_series(0, 399) AS i;
+SELECT count(*) FROM kanon_pattern_guided('stays', 'stays_open', '{g}', 5, keep => '{rid,person,a,c}', allow_identifying => '{rid,person,a,c}', mask => '{"a": {"shift": "person", "days": 30}, "c": {"shift": "person", "days": 30}}');
+SELECT count(*) FILTER (WHERE abs(extract(epoch FROM (t.a - x.a) * interval '1 day' - (t.c - x.c))) > 86400) AS apart, count(DISTINCT t.a - x.a) > 25 AS many, max(abs(t.a - x.a)) <= 30 AS bounded, count(*)
+    FROM stays x JOIN stays_open t USING (rid);
+
 SELECT kanon_drop_publication('nightly_view');
 SET client_min_messages = warning;
 DROP SCHEMA page_figures CASCADE;

@@ -13,8 +13,7 @@
  *   journalist (does not know that)                     1 / F
  *   marketer   (links the whole table)                  sum of f / F, by n
  * Population uniques are estimated from a sample: core/privacy/uniques.c.
- * A row that shows nothing (NULL throughout) can be anybody: it is counted among
- * the rows and as without risk.
+ * Rows that show nothing (NULL throughout) are a class like any other: everybody of the population fits them.
  */
 #include "compat.h"
 #include "privacy/rules.h"
@@ -91,11 +90,10 @@ put_uniques(const Risk *risk, const SizeCount *sizes, size_t n)
 	KanonPitman fit;
 
 	for (size_t i = 0; i < n; i++)
-		if (!sizes[i].blank)
-		{
-			counts[ncounts++] = (KanonSizeCount){sizes[i].size, sizes[i].classes};
-			units += (double) sizes[i].size * sizes[i].classes;
-		}
+	{
+		counts[ncounts++] = (KanonSizeCount){sizes[i].size, sizes[i].classes};
+		units += (double) sizes[i].size * sizes[i].classes;
+	}
 	population = units / risk->sampling_fraction;
 	zayatz = ncounts > 0 ? kanon_zayatz_uniques(counts, ncounts, risk->sampling_fraction) : 0;
 	fit = kanon_pitman_fit(counts, ncounts);

@@ -162,7 +162,6 @@ static void
 count_population(Matching *matching)
 {
 	RiskClasses *classes = matching->classes;
-	KanonPattern all = kanon_pattern_all(matching->risk->source->nqis);
 	uint32 *order = border_palloc(classes->border, sizeof(uint32) * (Size) classes->n);
 
 	matching->found = border_palloc(classes->border, sizeof(int64) * (Size) classes->n);
@@ -178,8 +177,7 @@ count_population(Matching *matching)
 
 		for (to = from + 1; to < classes->n && kanon_same(matching->blank[order[to]], blank); to++)
 			;
-		if (!kanon_same(blank, all))
-			count_group(matching, blank, &order[from], to - from);
+		count_group(matching, blank, &order[from], to - from);
 	}
 }
 
@@ -201,8 +199,6 @@ put_population(Matching *matching)
 		int64 found = Max(matching->found[i], size);
 		double chance = 1.0 / found;
 
-		if (kanon_same(matching->blank[i], all))
-			continue;
 		if (matching->found[i] < size)
 		{
 			absent += size;
@@ -212,8 +208,12 @@ put_population(Matching *matching)
 		people += found;
 		highest = Max(highest, chance);
 		expected += (double) size / found;
-		most = Max(most, (double) size / found);
-		least = Min(least, (double) size / found);
+		/* (presence is about classes that show something) */
+		if (!kanon_same(matching->blank[i], all))
+		{
+			most = Max(most, (double) size / found);
+			least = Min(least, (double) size / found);
+		}
 		if (chance > risk->threshold)
 			atrisk += size;
 	}
@@ -234,10 +234,10 @@ put_population(Matching *matching)
 			 "share of %s that linking the relation with the population is expected to get right",
 			 risk->unit);
 	risk_put(
-		risk, "presence_highest", NULL, most, telling > 0,
+		risk, "presence_highest", NULL, most, most > 0,
 		"chance to be in the relation for a person of the population, in the class where it is greatest");
 	risk_put(
-		risk, "presence_lowest", NULL, least, telling > 0,
+		risk, "presence_lowest", NULL, least, most > 0,
 		"the same chance in the class where it is least; a person who fits no class is not in the relation");
 	if (absent_classes > 0)
 		ereport(

@@ -22,20 +22,6 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-/* Shows the class a value? */
-static bool
-class_blank(const Risk *risk, const RiskClasses *classes, uint32 i)
-{
-	for (int c = 0; c < risk->source->nqis; c++)
-	{
-		const KanonColumn *column = &classes->types->columns[c];
-
-		if (!column->has_null || column->code[classes->first[i]] != column->distinct - 1)
-			return false;
-	}
-	return true;
-}
-
 void
 risk_check_weights(const SourceColumn *weights)
 {
@@ -70,7 +56,7 @@ read_weights(const Risk *risk, const RiskClasses *classes)
 	return weights;
 }
 
-/* The risk of each class, 0 of the blank one: by weights, or 1 / f. */
+/* The risk of each class, by weights, or 1 / f. */
 static double *
 class_risks(const Risk *risk, const RiskClasses *classes, double *population)
 {
@@ -88,11 +74,8 @@ class_risks(const Risk *risk, const RiskClasses *classes, double *population)
 		for (uint32 type = classes->first[i]; weights != NULL && type < classes->first[i + 1]; type++)
 			sum += weights[column->code[type]] * (double) classes->types->rows[type];
 		*population += sum;
-		if (class_blank(risk, classes, i))
-			risks[i] = 0;
-		else
-			risks[i] = weights != NULL ? kanon_individual_risk((double) classes->size[i], sum)
-									   : 1.0 / (double) classes->size[i];
+		risks[i] = weights != NULL ? kanon_individual_risk((double) classes->size[i], sum)
+								   : 1.0 / (double) classes->size[i];
 	}
 	return risks;
 }

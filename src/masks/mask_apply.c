@@ -48,8 +48,7 @@ static Datum
 shifted(Masks *masks, Mask *mask, Datum value, Datum person, bool nobody)
 {
 	uint64 drawn;
-	int64 unit = mask->base == DATEOID ? 1 : SECS_PER_DAY;
-	uint64 span = (uint64) (2 * mask->days * unit + 1);
+	uint64 span = (uint64) (2 * mask->days * SECS_PER_DAY + 1);
 	int64 by;
 
 	/* rows of nobody have nothing in common */
@@ -59,9 +58,11 @@ shifted(Masks *masks, Mask *mask, Datum value, Datum person, bool nobody)
 	}
 	else
 		drawn = *mask_key_hash(masks, mask, person);
-	by = (int64) (drawn % span) - mask->days * unit;
+	by = (int64) (drawn % span) - mask->days * SECS_PER_DAY;
 	if (mask->base == DATEOID)
 	{
+		/* the same shift as that of the person's timestamps, in whole days */
+		by = (by + mask->days * SECS_PER_DAY) * (2 * mask->days + 1) / (int64) span - mask->days;
 		DateADT date = DatumGetDateADT(value);
 
 		if (DATE_NOT_FINITE(date))

@@ -10,6 +10,7 @@
  * their value, so that a page can be checked:
  *
  *   {{count name}}  1,234        {{share name}}  7.3 %, of 0.0734
+ *   {{risk name}} 7.4 %, rounded up
  *   {{number name}} 0.0734       {{time name}}   2.3 s, of milliseconds
  *
  *   <data data-of='measures.3.value' value='4398'>4,398</data>
@@ -138,6 +139,18 @@ append_number(StringInfo page, double number)
 		appendStringInfo(page, "%.3g", number);
 }
 
+/* A risk is never told lower than it is. */
+static void
+append_risk(StringInfo page, double risk)
+{
+	double percent = ceil(risk * 1000 - 1e-9) / 10;
+
+	if (risk <= 0 || percent >= 100)
+		appendStringInfo(page, "%.0f&#8239;%%", Min(percent, 100));
+	else
+		appendStringInfo(page, "%.1f&#8239;%%", percent);
+}
+
 /* A share above nothing never shows as 0 %, and a share below all never as 100 %. */
 static void
 append_share(StringInfo page, double share)
@@ -264,6 +277,8 @@ put_number(Filling *filling, const char *kind, const char *name)
 		append_number(filling->page, rint(number));
 	else if (strcmp(kind, "share") == 0)
 		append_share(filling->page, number);
+	else if (strcmp(kind, "risk") == 0)
+		append_risk(filling->page, number);
 	else if (strcmp(kind, "time") == 0)
 		append_time(filling->page, number);
 	else if (strcmp(kind, "number") == 0 && fabs(number) < 9999.5 && number >= 999.5)

@@ -63,6 +63,7 @@ typedef struct Distinct
 	uint64 *slot; /* [size], a power of two; 0: free */
 	uint32 size;
 	int64 n;
+	int64 rows; /* that have one */
 } Distinct;
 
 /* The values of one column in a class. */
@@ -87,6 +88,7 @@ typedef struct LookColumn
 	bool by_value;
 	int16 length;
 	bool strong;          /* it need repeat but once */
+	bool again;           /* a class with fewer than k has one of them twice */
 	sampled_hash *sample; /* NULL: it is nobody */
 	uint64 forgotten;     /* hashes with one of these bits are not in the sample */
 	ColumnTold told;
@@ -196,7 +198,7 @@ reset(ClassLook *look, ClassState *state, int64 rows)
 
 		column->open = true;
 		column->nvalues = 0;
-		column->persons.n = 0;
+		column->persons.n = column->persons.rows = 0;
 		if (column->persons.slot != NULL)
 			memset(column->persons.slot, 0, sizeof(uint64) * column->persons.size);
 	}
@@ -233,6 +235,8 @@ close_class(ClassLook *look, ClassState *state)
 			told->least = column->persons.n;
 		if (column->persons.n <= 1)
 			told->single_classes++;
+		if (column->persons.n < look->k && column->persons.rows > column->persons.n)
+			look->columns[i].again = true;
 		if (column->persons.n < look->k)
 		{
 			told->few_classes++;
@@ -302,9 +306,10 @@ judge(ClassLook *look, LookColumn *column)
 	}
 	/* two rows of one value are in one class by chance */
 	chance = pairs * look->pairs / ((double) look->rows * (double) look->rows);
-	column->told.repeats =
-		repeated > 0 && (column->strong || (rows >= LEAST_JUDGED && repeated >= LEAST_REPEATED * rows &&
-											repeated >= ABOVE_CHANCE * chance));
+	column->told.repeats = column->strong
+							   ? column->again
+							   : rows >= LEAST_JUDGED && repeated > 0 && repeated >= LEAST_REPEATED * rows &&
+									 repeated >= ABOVE_CHANCE * chance;
 }
 
 /* After so many rows most columns are nobody, and are not looked at any more. */
@@ -428,6 +433,7 @@ note_person(const ClassLook *look, Distinct *persons, uint64 hash)
 {
 	uint32 place;
 
+	persons->rows++;
 	if (persons->n >= look->k)
 		return;
 	if (persons->slot == NULL)

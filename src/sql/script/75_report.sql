@@ -385,7 +385,7 @@ statements AS (
                     ELSE '{"shows": "values"}' END
         FROM r
         UNION ALL
-        SELECT 55, 0, 'domains', format('The caller said which values each column may have (domains): %s combinations of values in all. Rows of the source with other values have no part in the table. How many there were is not told.', to_char((r.mechanism ->> 'domain')::numeric, 'FM999,999,999,999,999,999,990')),
+        SELECT 55, 0, 'domains', format('The caller said which values each column may have (domains): %s combinations of values in all. Rows of the source with other values have no part in the table.', to_char((r.mechanism ->> 'domain')::numeric, 'FM999,999,999,999,999,999,990')),
                jsonb_build_object('domain', r.mechanism -> 'domain')
         FROM r WHERE r.model IN ('alpha_beta', 'synthetic') AND r.mechanism ? 'domain'
         UNION ALL
@@ -399,7 +399,7 @@ statements AS (
                          WHEN 'k_one' THEN format('Every record of the table matches at least %s rows of the source. A row may match a single record.', r.matches)
                          ELSE format('Every row of the source matches at least %1$s records of the table, and every record at least %1$s rows', r.matches)
                               || CASE WHEN r.method IN ('k_k', 'concealment') THEN ', which need not be equally likely.' ELSE ', each of them equally likely to be the true one.' || coalesce(' A row with a larger number in ' || quote_ident(r.options ->> 'k_column') || ' has that many.', '') END END
-                    WHEN r.linked IS NOT NULL THEN format('Somebody may know the quasi-identifiers of a person, and those of %s. At least %s persons of the release fit that, or nobody.',
+                    WHEN r.linked IS NOT NULL THEN format('Somebody may know the quasi-identifiers of a person, and those of %s. Either at least %s persons of the release fit, or none.',
                          CASE WHEN r.linked ->> 'known_rows' = 'all' THEN 'all rows of the person in each other table' WHEN r.linked ->> 'known_rows' = '1' THEN '1 row of the person in each other table'
                               WHEN r.linked ->> 'known_rows' ~ '^[0-9]$' THEN 'at most ' || (r.linked ->> 'known_rows') || ' rows of the person in each other table' ELSE r.linked ->> 'known' END, r.linked ->> 'k')
                          || ' kanon counted that over all tables before anybody could see them; kanon_check_linked counts it again.'
@@ -467,7 +467,7 @@ statements AS (
                        WHEN r.proven AND r.gap = 0 THEN ': no release under these rules costs less (proven).'
                        WHEN r.lower_bound > 0 THEN format('. It costs %s; no release under these rules costs less than %s.', trim_scale(round(r.cost::numeric, 4)), trim_scale(round(r.lower_bound::numeric, 4)))
                        ELSE ', a fast heuristic; another release may lose less.' END
-               || CASE WHEN r.guarantee <= 10 AND r.proven IS NOT TRUE THEN format(' The method never costs more than %s times the least.', trim_scale(round(r.guarantee::numeric, 2))) ELSE '' END,
+               || CASE WHEN r.guarantee > 1 AND r.guarantee <= 10 AND r.proven IS NOT TRUE THEN format(' The method never costs more than %s times the least.', trim_scale(round(r.guarantee::numeric, 2))) ELSE '' END,
                jsonb_build_object('method', r.method, 'cost', r.cost, 'best', CASE WHEN r.model = 'full_domain' AND NOT r.options ?| '{metric_bound,stayed_near}' THEN to_jsonb(r.options ->> 'metric') ELSE to_jsonb(coalesce(r.proven AND r.gap = 0, false)) END,
                                   'lower_bound', r.lower_bound, 'guarantee', r.guarantee, 'suppression_limit', r.options -> 'suppression_limit')
         FROM r WHERE r.mechanism IS NULL AND r.tables IS NULL
@@ -538,10 +538,10 @@ verdicts AS (
                          || coalesce(' The smallest class has ' || (r.tables ->> 'smallest_class') || ' persons' || coalesce(', and the rarest combination of rows ' || nullif(r.tables ->> 'smallest', '0'), '') || '.', '')
                          || CASE WHEN l.safe THEN format(' kanon_check_linked counted the tables again for this page: %s combinations of rows, the rarest of %s persons.', l.combinations, coalesce(l.smallest, 0)) ELSE '' END
                     WHEN n.few_rare > 0 THEN format('The table has been changed since it was published: a combination that somebody may know has too few %s.', CASE WHEN EXISTS (SELECT FROM persons p WHERE p.comparable) THEN 'persons' ELSE 'rows' END)
-                    WHEN r.few_known THEN 'The combinations were counted in the table before anybody could see it. The promise is weaker than k-anonymity: it is about somebody who knows few columns, and does not ask who is left over when a cell is blank.'
+                    WHEN r.few_known THEN 'The combinations were counted in the table before anybody could see it. The promise is weaker than k-anonymity: it is about somebody who knows few columns, and a person can still be found as the only one with an empty cell.'
                     WHEN k.blank > 0 AND k.blank < r.k THEN format('%s blank, fewer than k: an outsider who knows that a person is in the table can tell that the person is one of them. With residual => ''fill'' there would be none, or at least k.',
                         CASE k.blank WHEN 1 THEN '1 row is' ELSE k.blank || ' rows are' END)
-                    WHEN k.least IS NULL THEN 'No row shows any of the quasi-identifiers, so nothing tells the rows apart.'
+                    WHEN k.least IS NULL THEN 'No row shows any of the quasi-identifiers, so these do not tell rows apart.'
                     WHEN r.population IS NOT NULL THEN format('Every class was counted in the population before anybody could see the table. In the table itself the smallest has %s%s.', k.least, CASE WHEN k.least < r.k THEN ', fewer than k: nothing was promised against those who know that a person is in it' ELSE '' END)
                     WHEN r.subject IS NOT NULL THEN format('Every class was counted in persons before anybody could see the table. In rows the smallest has %s.', k.least)
                     ELSE format('The smallest class has %s rows; at least %s were promised. kanon counted them in the table before anybody could see it.', k.least, r.k) END AS says,
@@ -617,7 +617,7 @@ verdicts AS (
                CASE WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NOT NULL
                     THEN concat_ws(' ', 'Columns that can tell readers whom a row is about, published because the caller allowed it: ' || a.names || '.',
                                    'Columns whose name says that they identify persons, published unchanged: ' || a.like_names || '. kanon cannot tell whether they name persons. Look at them, then leave them out, mask them, or label them ''keep''.',
-                                   'Kept columns whose values together are of one row alone, in nine of ten rows: ' || a.together || '.',
+                                   'In nine of ten rows these kept columns together have values that no other row has: ' || a.together || '.',
                                    'Kept columns that tell of what is hidden or masked: ' || a.tell || '.')
                     WHEN r.kept = '{}' THEN format('No column is published beside the %s.', CASE WHEN r.transactions IS NULL THEN 'quasi-identifiers' ELSE 'items' END)
                     WHEN r.model = 'cross_training' AND r.mechanism IS NOT NULL THEN 'No column is labelled as an identifier; values are those of the source with noise.'
@@ -644,7 +644,7 @@ measures AS (
         (2, 'Suppressed share', 'share', 'suppressed_share', r.suppressed_share, 'Their share of all published cells of quasi-identifiers.'),
         (3, 'Cost', 'number', 'cost', CASE WHEN r.mechanism IS NULL AND r.tables IS NULL THEN r.cost END, 'The method''s own score; compare only runs of the same method.'),
         (4, 'Lower bound', 'number', 'lower_bound', r.lower_bound, 'Proven: no release under these rules costs less.'),
-        (5, 'Usefulness loss', 'number', 'usefulness', r.usefulness, 'How different the original rows of a class are (Bredereck et al.). Smaller is better.'),
+        (5, 'Usefulness (a loss)', 'number', 'usefulness', r.usefulness, 'How different the original rows of a class are: a loss, which Bredereck et al. call usefulness. Smaller is better.'),
         (6, 'Classes', 'count', 'classes', r.classes, 'Groups of rows that show the same.'),
         (7, 'Average class', 'number', 'class_avg', r.class_avg, 'Rows of a class. Close to k is better for use.'),
         (8, 'Largest class', 'count', 'class_max', r.class_max, 'Rows of the largest class.'),
