@@ -42,10 +42,10 @@ SELECT u.target, d ->> 'column' AS column, (u.disclosure ->> 'classes')::int AS 
        AND (d ->> 'least_persons' IS NULL OR ARRAY[(d ->> 'least_persons')::bigint, (d ->> 'single_classes')::bigint, (d ->> 'few_classes')::bigint, (d ->> 'few_rows')::bigint]
            = ARRAY[s.fewest, s.single, s.few, s.few_rows]) AS as_counted
     FROM kanon_usefulness u, jsonb_array_elements(u.disclosure -> 'columns') AS d, by_sql(u.target, 'age, zip', d ->> 'column', 5) AS s
-    WHERE u.target LIKE '%visits%' ORDER BY u.run, d ->> 'column';
-SELECT v ->> 'verdict' AS verdict, v ->> 'about' AS about, v ->> 'says' AS says FROM (SELECT run FROM kanon_usefulness WHERE target LIKE '%visits_masked') u, jsonb_array_elements(kanon_report_data(u.run) -> 'verdicts') v;
-SELECT d #>> '{verdict,says}' AS headline, d #>> '{front,columns}' AS columns FROM (SELECT run FROM kanon_usefulness WHERE target LIKE '%visits_masked') u, kanon_report_data(u.run) d;
-SELECT u.target, q ->> 'question' AS question, q ->> 'answer' AS answer FROM (SELECT run, target FROM kanon_usefulness WHERE target LIKE '%visits_%') u, jsonb_array_elements(kanon_report_data(u.run) -> 'questions') q;
+    WHERE u.target LIKE 'page_figures.%visits%' ORDER BY u.run, d ->> 'column';
+SELECT v ->> 'verdict' AS verdict, v ->> 'about' AS about, v ->> 'says' AS says FROM (SELECT run FROM kanon_usefulness WHERE target LIKE 'page_figures.%visits_masked') u, jsonb_array_elements(kanon_report_data(u.run) -> 'verdicts') v;
+SELECT d #>> '{verdict,says}' AS headline, d #>> '{front,columns}' AS columns FROM (SELECT run FROM kanon_usefulness WHERE target LIKE 'page_figures.%visits_masked') u, kanon_report_data(u.run) d;
+SELECT u.target, q ->> 'question' AS question, q ->> 'answer' AS answer FROM (SELECT run, target FROM kanon_usefulness WHERE target LIKE 'page_figures.%visits_%') u, jsonb_array_elements(kanon_report_data(u.run) -> 'questions') q;
 
 -- classes and empty cells are those of the table, where a NULL of the source looks like a suppressed cell
 CREATE TABLE missing AS SELECT i % 3 AS a, CASE WHEN i % 5 > 1 THEN 'x' || i % 4 END AS b, CASE WHEN i % 7 > 0 THEN i % 13 END AS c FROM generate_series(1, 300) AS i
@@ -60,28 +60,28 @@ SELECT u.target, u.classes, u.class_min, u.class_max, g.g = ARRAY[u.classes, u.c
          LATERAL (SELECT counted(format('SELECT ARRAY[count(*), min(n), max(n)] FROM (SELECT count(*) AS n FROM (SELECT *, num_nonnulls(a, b, c) = 0 AS blank FROM %s) t GROUP BY a, b, c, blank%s) g',
              u.target, CASE WHEN u.target LIKE '%marked' THEN ', CASE WHEN NOT blank THEN kanon_pattern END' ELSE '' END)) AS g) AS g,
          LATERAL kanon_check(u.target::regclass, '{a,b,c}') AS k
-    WHERE u.target LIKE '%missing%' ORDER BY u.run;
+    WHERE u.target LIKE 'page_figures.%missing%' ORDER BY u.run;
 SELECT c.run - min(c.run) OVER () AS run, c.column_name, c.kept, c.generalised, c.suppressed, c.nulls,
        ARRAY[c.suppressed] = counted(format('SELECT ARRAY[count(*) FILTER (WHERE %I IS NULL)] FROM %s', c.column_name, u.target)) AS as_in_table
-    FROM kanon_columns c JOIN kanon_usefulness u USING (run) WHERE u.target LIKE '%missing%' AND NOT u.target LIKE '%mondrian' ORDER BY c.run, c.ordinal;
+    FROM kanon_columns c JOIN kanon_usefulness u USING (run) WHERE u.target LIKE 'page_figures.%missing%' AND NOT u.target LIKE '%mondrian' ORDER BY c.run, c.ordinal;
 
 -- two classes of the release that look the same are one class, which has two values
 CREATE TABLE alike AS SELECT 1 AS a, NULL::text AS b, 'u' AS d FROM generate_series(1, 6) UNION ALL SELECT 1, 'x' || i, 'v' FROM generate_series(1, 5) AS i;
 SELECT classes FROM kanon_pattern_guided('alike', 'alike_open', '{a,b}', 5, keep => '{d}');
-SELECT classes, disclosure FROM kanon_usefulness WHERE target LIKE '%alike_open';
+SELECT classes, disclosure FROM kanon_usefulness WHERE target LIKE 'page_figures.%alike_open';
 
 -- a source that has grown since; a share that is rounded up; more columns than can be compared
 CREATE TABLE growing AS SELECT i % 7 AS a, i % 2 AS b, 'd' || i % 3 AS d FROM generate_series(1, 1000) AS i;
 SELECT classes FROM kanon_pattern_guided('growing', 'growing_open', '{a,b}', 5, keep => '{d}');
 INSERT INTO growing SELECT i % 7, i % 2, 'd' || i % 3 FROM generate_series(1, 500) AS i;
 SELECT g ->> 'column_name' AS column, round(sum((b ->> 'before_share')::numeric), 6) AS before, round(sum((b ->> 'after_share')::numeric), 6) AS after
-    FROM (SELECT run FROM kanon_usefulness WHERE target LIKE '%growing_open') u, kanon_report_data(u.run, compare => true) d, jsonb_array_elements(d #> '{compared,distributions}') g, jsonb_array_elements(g -> 'bars') b GROUP BY 1 ORDER BY 1;
+    FROM (SELECT run FROM kanon_usefulness WHERE target LIKE 'page_figures.%growing_open') u, kanon_report_data(u.run, compare => true) d, jsonb_array_elements(d #> '{compared,distributions}') g, jsonb_array_elements(g -> 'bars') b GROUP BY 1 ORDER BY 1;
 CREATE TABLE thirds AS SELECT CASE WHEN i <= 7 THEN 1 ELSE 2 END AS a, CASE WHEN i <= 3 THEN 'x' WHEN i <= 5 THEN 'y' WHEN i <= 7 THEN 'z' ELSE 'w' || i % 3 END AS d FROM generate_series(1, 1007) AS i;
 SELECT classes FROM kanon_pattern_guided('thirds', 'thirds_open', '{a}', 5, keep => '{d}');
-SELECT substring(kanon_report(u.run, read_target => true) FROM 'In some class [0-9.]+ %') AS most FROM (SELECT run FROM kanon_usefulness WHERE target LIKE '%thirds_open') u;
+SELECT substring(kanon_report(u.run, read_target => true) FROM 'In some class [0-9.]+ %') AS most FROM (SELECT run FROM kanon_usefulness WHERE target LIKE 'page_figures.%thirds_open') u;
 SELECT format('CREATE TABLE broad AS SELECT i %% 7 AS a, %s FROM generate_series(1, 100) i', string_agg(format('(i + %s) %% 2 AS q%s', j, j), ', ')) FROM generate_series(1, 256) AS j \gexec
 SELECT format($$SELECT count(*) FROM kanon_pattern_guided('broad', 'broad_open', '{a}', 5, keep => '{%s}')$$, string_agg('q' || j, ',')) FROM generate_series(1, 256) AS j \gexec
-SELECT kanon_report_data(u.run, compare => true) #>> '{compared,says}' AS says FROM (SELECT run FROM kanon_usefulness WHERE target LIKE '%broad_open') u;
+SELECT kanon_report_data(u.run, compare => true) #>> '{compared,says}' AS says FROM (SELECT run FROM kanon_usefulness WHERE target LIKE 'page_figures.%broad_open') u;
 SELECT format($$SELECT count(*) FROM kanon_compare('broad', 'broad_open', '{a}', keep => '{%s}')$$, string_agg('q' || j, ',')) FROM generate_series(1, 256) AS j \gexec
 
 -- rows that are NULL in all quasi-identifiers are a class like any other: (1/2 + 1/2 + 1/2 + 1/2 + 1) / 5, and so on
