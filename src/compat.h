@@ -201,6 +201,14 @@ kanon_entry_expression(RangeTblEntry *entry, AttrNumber column)
 															: (Node *) expressions;
 }
 
+/* All rows of a table; 19 wants to be told how. */
+#include "access/tableam.h"
+#if PG_VERSION_NUM >= 190000
+#define kanon_beginscan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL, SO_NONE)
+#else
+#define kanon_beginscan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL)
+#endif
+
 /* Is the value packed, or elsewhere?  19 asks that of a pointer, and of no datum. */
 static inline bool
 kanon_is_toasted(Datum value)

@@ -118,7 +118,7 @@ read_items(const Tables *tables, int table, TakeRow take, void *arg)
 {
 	Relation rel = table_open(tables->relid[table], AccessShareLock);
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	TableScanDesc scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	TableScanDesc scan = kanon_beginscan(rel, GetActiveSnapshot());
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_SMALL_SIZES);
 
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
