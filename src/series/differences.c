@@ -10,6 +10,7 @@
  */
 #include "compat.h"
 #include "core/util/number.h"
+#include "host/gate.h"
 #include "host/settings.h"
 #include "series/differences.h"
 
@@ -368,7 +369,7 @@ differences_of_rows(Oid before, Oid after, List *classes, List *beside)
 
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	UpdateActiveSnapshotCommandId();
+	gate_see_written();
 	name_columns(&tables, &tables.look, classes);
 	name_columns(&tables, &tables.kept, beside);
 	begin_comparison(&comparison, &tables, false);
@@ -583,7 +584,7 @@ differences_of_persons(Oid before, Oid after)
 
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	UpdateActiveSnapshotCommandId();
+	gate_see_written();
 	name_columns(&tables, &tables.look, list_make1("look"));
 	name_columns(&tables, &tables.key, list_make1("key"));
 	name_columns(&tables, &tables.kept, list_make1("kept"));
