@@ -231,8 +231,10 @@ is_kanons(void)
 			continue;
 		if (info.dli_fbase == server.dli_fbase)
 		{
+			/* (the last is the second's name from 19 on) */
 			if (info.dli_sname != NULL && (strcmp(info.dli_sname, "fmgr_sql") == 0 ||
-										   strcmp(info.dli_sname, "inline_set_returning_function") == 0))
+										   strcmp(info.dli_sname, "inline_set_returning_function") == 0 ||
+										   strcmp(info.dli_sname, "inline_function_in_from") == 0))
 				return false;
 			continue;
 		}
