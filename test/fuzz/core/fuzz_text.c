@@ -270,6 +270,13 @@ SplitIdentifierString(char *text, char separator, List **names)
 	return true;
 }
 
+/* As src/host/catalog.c has it, whose bound no input here reaches. */
+bool
+split_names(const char *list, List **names)
+{
+	return SplitIdentifierString(pstrdup(list), ',', names);
+}
+
 /* Long enough for a pattern: a character a column. */
 #define TEXT_ROOM 1024
 
