@@ -628,7 +628,7 @@ sub try_choosing
 	$release->same('cost', $aspect{release}[0]{cost}, $run->{cost});
 	my %column = map { ($_->{subject} => $_) } @{ $aspect{column} // [] };
 	my $recorded = $db->rows("SELECT * FROM $Names::view{columns} WHERE run = $run->{run} ORDER BY ordinal");
-	$release->same("cells of $names[$_]", $column{ $names[$_] }{suppressed_cells}, $recorded->[$_]{suppressed}) for 0 .. $#names;
+	$release->same("cells of $names[$_]", $column{ $names[$_] }{suppressed_cells}, $recorded->[$_]{suppressed} - $recorded->[$_]{nulls}) for 0 .. $#names;
 	$release->same('cost of the columns', sum0(map { $_->{cost} } values %column), $run->{cost});
 	my %rows;
 	$rows{ $_->{mark} } += @{ $_->{members} } for @{ $release->{classes} };

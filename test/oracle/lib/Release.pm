@@ -388,7 +388,7 @@ sub check_measures
 	{
 		my $column = $columns[$c];
 		my $d = $column->{distinct};
-		my %m = (ncp => 0, suppressed => 0, shown => {});
+		my %m = (ncp => 0, suppressed => 0, nulls => 0, shown => {});
 		my $bits = sub { my ($i, $of) = @_; return log(@$of / $column->{count}{ Table::key($column->{value}[$i]) }) / log(2); };
 		my $lost = sub {
 			my ($i, $of, $level) = @_;
@@ -404,6 +404,7 @@ sub check_measures
 			my $cell = $class->{cells}[$c];
 			$several ||= $level eq '~';
 			$m{suppressed} += @{ $class->{members} } if $level ne '~' && $level == $column->{height};
+			$m{nulls} += @{ $class->{members} } if !defined $cell && $level ne '~' && $level < $column->{height};
 			$m{shown}{ defined $cell ? $json->encode([ $level, $cell ]) : 'null' } = 1 if $level eq '~' || $level < $column->{height};
 			$lost->($_, $self->stands_for($class, $c, $level, $_), $level, $level eq '~' ? $cell : '') for @{ $class->{members} };
 		}
@@ -442,8 +443,9 @@ sub check_columns
 	{
 		my ($line, $m, $column) = ($lines->[$c], $measured->[$c], $table->{columns}[$c]);
 		my $name = "column $c";
-		$self->same("$name suppressed", $line->{suppressed}, $m->{suppressed});
-		$self->same("$name share", $line->{share}, $published ? $m->{suppressed} / $published : 0);
+		$self->same("$name suppressed", $line->{suppressed}, $m->{suppressed} + $m->{nulls});
+		$self->same("$name nulls", $line->{nulls}, $m->{nulls});
+		$self->same("$name share", $line->{share}, $published ? ($m->{suppressed} + $m->{nulls}) / $published : 0);
 		$self->same("$name distinct_before", $line->{distinct_before}, $column->{distinct});
 		$self->same("$name distinct_after", $line->{distinct_after}, scalar keys %{ $m->{shown} });
 		$self->same("$name ncp", $line->{ncp}, $m->{ncp} / $table->{n});

@@ -87,20 +87,20 @@ sub risk
 	{
 		my $everybody = $db->rows("SELECT * FROM $population");
 		my ($missing, $links, $sum, $highest, $at_risk, @presence) = (0, 0, 0, 0, 0);
-		for my $class (@shown)
+		for my $class (@classes)
 		{
 			my @cells = @{ $class->{cells} };
 			my $of = grep { my $one = $_; !grep { defined $cells[$_] && (!defined $one->{ $names->[$_] } || $one->{ $names->[$_] } ne $cells[$_]) } 0 .. $#cells } @$everybody;
 			if ($of < $class->{f}) { $missing += $class->{f}; $of = $class->{f}; }
 			$links += $class->{f} / $of;
-			push @presence, $class->{f} / $of;
+			push @presence, $class->{f} / $of if !$class->{blank};
 			$sum += $of;
 			$highest = max($highest, 1 / $of);
 			$at_risk += $class->{f} if 1 / $of > $threshold;
 		}
 		@should{qw(presence_highest presence_lowest)} = (max(@presence), min(@presence));
 		@should{qw(population_missing journalist_highest journalist_average journalist_share marketer)} =
-		  ($missing, $units ? ($highest, max($sum > 0 ? @shown / $sum : 0, $links / $units), $at_risk / $units, $links / $units) : (undef) x 4);
+		  ($missing, $units ? ($highest, max($sum > 0 ? @classes / $sum : 0, $links / $units), $at_risk / $units, $links / $units) : (undef) x 4);
 	}
 	for my $column (qw(s u))
 	{
