@@ -1,4 +1,4 @@
--- What a page says is what the table shows, for the attacker of its promise.
+-- A page says what the table shows, for the attacker of its promise.
 \set VERBOSITY terse
 SET timezone = 'UTC';
 CREATE SCHEMA page_figures;

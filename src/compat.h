@@ -209,7 +209,7 @@ kanon_entry_expression(RangeTblEntry *entry, AttrNumber column)
 #define kanon_beginscan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL)
 #endif
 
-/* Is the value packed, or elsewhere?  19 asks that of a pointer, and of no datum. */
+/* PostgreSQL 19 asks a pointer, and no datum, whether the value is packed or elsewhere. */
 static inline bool
 kanon_is_toasted(Datum value)
 {

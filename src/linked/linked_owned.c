@@ -27,7 +27,7 @@ typedef struct Look
 	Border *border;
 } Look;
 
-/* Is it judged here?  The subject's table is when it is written, but for keys of lookups that stay as they are. */
+/* The subject's table is judged when it is written, but for keys of lookups that stay as they are; all others are judged here. */
 static bool
 is_judged(const LinkedPlace *place, const SourceColumn *column)
 {

@@ -37,7 +37,7 @@ linked_source(const LinkedPlace *place)
 /* Does a table keep the column? */
 extern bool linked_keeps(const LinkedTable *table, const char *column);
 
-/* Is it a kept column of the table that refers to another one? */
+/* True for a kept column of the table that refers to another one. */
 extern bool linked_is_reference(const LinkedTable *table, const char *column);
 
 /* The column that says who a person is, of a root. */

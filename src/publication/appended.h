@@ -11,7 +11,7 @@
 #include "publication/publication_rows.h"
 #include "rows/source.h"
 
-/* Which batch a row of the partitioned table is in. */
+/* The column of the partitioned table that has the number of a row's batch. */
 #define KANON_BATCH_COLUMN "kanon_batch"
 
 /* Columns of private tables, and of the rows of a batch that is made. */

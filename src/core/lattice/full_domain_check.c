@@ -95,7 +95,7 @@ history_reserve(Checker *checker, size_t words, size_t *at)
 
 /* ---- checks ---- */
 
-/* Where a blank cell is a value, k rows are to have it, or persons. */
+/* A blank cell that is a value must be that of k rows, or persons. */
 static bool
 shows_enough_blank(Checker *checker, size_t ntypes, int64_t rows)
 {

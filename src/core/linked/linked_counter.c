@@ -261,7 +261,7 @@ note_person(Counter *counter, uint32_t form)
 		add_known(counter, (Known){kanon_mix(counter->forms[form].hash + 1), form, counter->person, true});
 }
 
-/* Is it a combination of which rows go? */
+/* True for a combination of which rows go. */
 static bool
 visit(Counter *counter, int n)
 {
