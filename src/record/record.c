@@ -367,7 +367,7 @@ record_columns(Oid schema, int64 run, const Source *source, const KanonProblem *
 	{
 		const SourceColumn *column = &source->qis[c];
 		/* (an array of NULL is not empty) */
-		int64 nulls = column->show_as == SHOW_AS_SET ? 0 : measures[c].nulls;
+		bool set = column->show_as == SHOW_AS_SET;
 
 		record_set_int8(&table, "run", run, false);
 		record_set(&table, "ordinal", Int32GetDatum(c + 1), false);
@@ -378,9 +378,9 @@ record_columns(Oid schema, int64 run, const Source *source, const KanonProblem *
 				   column_names(column->hierarchy != NULL ? column->hierarchy->levels : NULL,
 								column->hierarchy != NULL ? column->hierarchy->nlevels : 0),
 				   false);
-		record_set_int8(&table, "kept", measures[c].kept - nulls, false);
+		record_set_int8(&table, "kept", measures[c].kept - (set ? 0 : measures[c].kept_nulls), false);
 		record_set_int8(&table, "suppressed", measures[c].suppressed, false);
-		record_set_int8(&table, "nulls", nulls, false);
+		record_set_int8(&table, "nulls", set ? 0 : measures[c].nulls, false);
 		record_set_int8(&table, "distinct_before", problem->columns[source->levels.first[c]].distinct, false);
 		record_set_int8(&table, "distinct_after", measures[c].shown, false);
 		record_set_float8(&table, "ncp", measures[c].ncp, none);

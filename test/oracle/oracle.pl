@@ -609,7 +609,11 @@ sub try_choosing
 		$release->check_measures;
 		my $run = $release->{run};
 		my $blank = sum0(map { scalar @{ $_->{members} } } grep { $release->is_blank($_) } @{ $release->{classes} });
-		$release->same($_, $line->{$_}, $run->{$_}) for $method eq 'greedy' ? qw(suppressed_cells suppressed_share usefulness gcp classes class_min class_avg class_max cost) : qw(cost);
+		$release->same($_, $line->{$_}, $run->{$_}) for $method eq 'greedy' ? qw(suppressed_cells suppressed_share usefulness gcp cost) : qw(cost);
+		# (without a target NULL and a suppressed cell differ)
+		my @sizes = map { scalar @{ $_->{members} } } @{ $release->{classes} };
+		my %classes = @sizes ? (classes => scalar @sizes, class_min => min(@sizes), class_avg => sum0(@sizes) / @sizes, class_max => max(@sizes)) : ();
+		$release->same($_, $line->{$_}, $classes{$_}) for $method eq 'greedy' ? sort keys %classes : ();
 		# k or more of them are a class like any other
 		$release->same('residual_rows', $line->{residual_rows}, ($blank < $line->{k} ? $blank : 0) + $run->{dropped_rows}) if $method eq 'greedy';
 		complain("$blank rows show nothing") if $residual eq 'fill' && $blank > 0 && $blank < $line->{k};

@@ -396,11 +396,19 @@ measure_qi(Loss *loss, int q)
 		return status;
 	measures->shown = count_shown(loss, c, &null_shown);
 	for (uint32_t i = 0; i < loss->release->nclasses; i++)
-		if (cell_of(loss, i, c)->show == KANON_SHOW_VALUE)
+		for (int level = c; level < loss->first[q + 1]; level++)
 		{
-			measures->kept += loss->release->classes[i].rows;
-			if (column->has_null && cell_of(loss, i, c)->code == column->distinct - 1)
-				measures->nulls += loss->release->classes[i].rows;
+			const KanonColumn *shown = &loss->problem->columns[level];
+			const KanonCell *cell = cell_of(loss, i, level);
+			int64_t rows = loss->release->classes[i].rows;
+			bool null = shown->has_null && cell->code == shown->distinct - 1;
+
+			if (cell->show != KANON_SHOW_VALUE)
+				continue;
+			measures->kept += level == c ? rows : 0;
+			measures->kept_nulls += level == c && null ? rows : 0;
+			measures->nulls += null ? rows : 0;
+			break; /* the first that is shown is the finest */
 		}
 	for (uint32_t v = 0; v < column->distinct; v++)
 		if (loss->total[v] > 0)

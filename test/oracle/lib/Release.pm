@@ -499,6 +499,9 @@ sub check_classes
 	my @classes = @{ $self->{classes} };
 	my @sizes = map { scalar @{ $_->{members} } } @classes;
 	my $published = sum0(@sizes);
+	# (a reader cannot tell rows of NULLs from suppressed ones: what shows nothing is one class)
+	my @empty = grep { !grep { defined } @{ $_->{cells} } } @classes;
+	@sizes = ((map { scalar @{ $_->{members} } } grep { grep { defined } @{ $_->{cells} } } @classes), @empty ? sum0(map { scalar @{ $_->{members} } } @empty) : ());
 	my $dm = $dropped * $table->{n};
 	my $wrong = $dropped;
 	my ($cost, $diversity) = (0, 0);
@@ -518,7 +521,7 @@ sub check_classes
 		my $cells = grep { $levels[$_] ne '~' && $levels[$_] == $table->{columns}[$_]{height} } 0 .. $#levels;
 		push @should, [ $class->{mark}, $n, $n * $cells, sprintf('%.9f', $own), $self->shown_as_told($class) ];
 	}
-	$self->same('classes', $run->{classes}, scalar @classes);
+	$self->same('classes', $run->{classes}, scalar @sizes);
 	$self->same('class_min', $run->{class_min}, @sizes ? min(@sizes) : $run->{class_min});
 	$self->same('class_max', $run->{class_max}, @sizes ? max(@sizes) : $run->{class_max});
 	$self->same('class_avg', $run->{class_avg}, @sizes ? $published / @sizes : $run->{class_avg});
