@@ -590,15 +590,13 @@ extern bool kanon_class_blank(const KanonProblem *problem, const KanonRelease *r
 /* The outcome of one quasi-identifier. */
 typedef struct KanonColumnMeasures
 {
-	int64_t suppressed; /* published cells that are suppressed whole */
-	int64_t kept;       /* published cells that show their value, */
-	int64_t kept_nulls; /* of these NULL, which looks empty; */
-	int64_t nulls;      /* those, and NULL that a level shows */
-	int64_t lost;       /* those and the cells of rows left out */
-	uint32_t shown;     /* different things that are still shown: values, nodes, ranges, sets */
-	double ncp;         /* mean over all rows, 0 .. 1 */
-	double entropy;     /* bits lost */
-	double entropy_all; /* bits that suppressing the whole column would lose */
+	int64_t suppressed;              /* published cells that are suppressed whole */
+	int64_t kept, kept_nulls, nulls; /* cells that show their value; of these NULL; NULL at any level */
+	int64_t lost;                    /* those and the cells of rows left out */
+	uint32_t shown;                  /* different things that are still shown: values, nodes, ranges, sets */
+	double ncp;                      /* mean over all rows, 0 .. 1 */
+	double entropy;                  /* bits lost */
+	double entropy_all;              /* bits that suppressing the whole column would lose */
 } KanonColumnMeasures;
 
 /* measure.c: how good a release is.  Takes any release, by whatever method. */
