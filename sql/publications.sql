@@ -144,7 +144,7 @@ SELECT kanon_drop_publication('open');
 -- and what belongs to it can live apart
 CREATE SCHEMA back_room;
 SELECT kanon_create_publication('apart', 'wide', '{a,b}', 3, private_schema => 'back_room');
-SELECT relnamespace::regnamespace, count(*) FROM pg_class WHERE relname LIKE 'apart%' GROUP BY 1 ORDER BY 1::text;
+SELECT relnamespace::regnamespace, count(*) FROM pg_class WHERE relname LIKE 'apart%' GROUP BY 1 ORDER BY relnamespace::regnamespace::text;
 SELECT kanon_drop_publication('apart');
 
 -- successive releases: who moves from class to class
