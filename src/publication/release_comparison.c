@@ -97,14 +97,17 @@ differences(Oid persons_a, Oid persons_b)
 	const char *equal = key_equality(persons_a, "key");
 	/* (those of an older version of kanon have neither) */
 	bool whole = get_attnum(persons_a, "kept") > 0 && get_attnum(persons_b, "kept") > 0;
+	/* (a line is a row, of which a person may have several in a class) */
 	const char *seen =
-		whole ? "t.look, t.kept" : "NULL::pg_catalog.text AS look, NULL::pg_catalog.text AS kept";
+		whole
+			? "pg_catalog.min(t.look) AS look, pg_catalog.array_agg(t.kept ORDER BY t.kept) FILTER (WHERE t.kept IS NOT NULL) AS kept"
+			: "NULL::pg_catalog.text AS look, NULL::pg_catalog.text AS kept";
 
 	return psprintf(
 		"WITH who AS MATERIALIZED (SELECT u.key, pg_catalog.row_number() OVER () AS person"
 		" FROM (SELECT key FROM %s UNION SELECT key FROM %s) AS u),"
-		" x AS MATERIALIZED (SELECT who.person, t.class, %s FROM %s AS t JOIN who ON who.key %s t.key),"
-		" y AS MATERIALIZED (SELECT who.person, t.class, %s FROM %s AS t JOIN who ON who.key %s t.key),"
+		" x AS MATERIALIZED (SELECT who.person, t.class, %s FROM %s AS t JOIN who ON who.key %s t.key GROUP BY who.person, t.class),"
+		" y AS MATERIALIZED (SELECT who.person, t.class, %s FROM %s AS t JOIN who ON who.key %s t.key GROUP BY who.person, t.class),"
 		" pair AS MATERIALIZED (SELECT x.person, x.class AS one, y.class AS two, x.kept IS DISTINCT FROM y.kept AS changed,"
 		" x.look OPERATOR(pg_catalog.=) y.look AS alike"
 		" FROM x JOIN y ON y.person OPERATOR(pg_catalog.=) x.person),"

@@ -160,7 +160,7 @@ class_look_begin(const Source *source, const Target *target, const KanonProblem 
 	/* (records of a freeform release are no classes, and combinations of few columns are not either) */
 	if (ncolumns == 0 || source->told == NULL || problem->freeform != NULL || problem->known != NULL)
 		return NULL;
-	persons = persons || target->numbered || problem->k_map;
+	persons = persons || target->numbered || target->taker != NULL || problem->k_map;
 	look = palloc0(sizeof(ClassLook));
 	look->border = border;
 	look->context = AllocSetContextCreate(border->context, "kanon class values", ALLOCSET_DEFAULT_SIZES);

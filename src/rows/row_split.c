@@ -360,3 +360,41 @@ company_draw(const Company *company, const RowMark *mark)
 
 	return hash_bytes_extended((const unsigned char *) words, sizeof(words), company->seeds[SEED_DRAW]);
 }
+
+/* ---- flows ---- */
+
+/* The flow to the class that the row was in before, which may be another by now; or SIZE_MAX. */
+static size_t
+find_flow(const KanonRelease *release, const int64 *left, size_t first, size_t end, const Company *company,
+		  uint32 before)
+{
+	if (company == NULL || before >= company->nclasses)
+		return SIZE_MAX;
+	for (size_t f = first; f < end; f++)
+		if (release->flows[f].class_ == company->became[before] && left[f] > 0)
+			return f;
+	return SIZE_MAX;
+}
+
+size_t
+deal_flow(const KanonRelease *release, const int64 *left, size_t first, size_t end, const Company *company,
+		  const Deal *deal)
+{
+	int64 total = 0;
+	uint64 pick;
+	size_t found;
+
+	for (size_t f = first; f < end; f++)
+		total += left[f];
+	if (total <= 0)
+		raise_source_changed();
+	if (end - first == 1)
+		return first;
+	found = find_flow(release, left, first, end, company, deal->before);
+	if (found != SIZE_MAX)
+		return found;
+	pick = deal->random % (uint64) total;
+	while (pick >= (uint64) left[first])
+		pick -= left[first++];
+	return first;
+}

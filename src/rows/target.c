@@ -372,7 +372,7 @@ target_is_plain(Relation rel, const Target *target, const Source *source)
 	SourceColumn numbers[] = {{.name = KANON_TYPE_COLUMN, .type = INT4OID, .typmod = -1},
 							  {.name = KANON_CLASS_COLUMN, .type = INT4OID, .typmod = -1}};
 	SourceColumn shard = {.name = KANON_SHARD_COLUMN, .type = INT4OID, .typmod = -1};
-	int n = source->nqis + source->nkept;
+	int n = source->nqis + source->nkept - (target->taker != NULL);
 	int nmarks = target->mark ? 1 : 0;
 	int nnumbers = target->numbered ? lengthof(numbers) : 0;
 

@@ -33,6 +33,10 @@ typedef struct Target
 	int beside;     /* the last so many of the kept columns are not published either */
 
 	struct Company *company; /* of a publication that knows which row was where; or NULL */
+
+	/* Gets each row that is written, with its class and the last kept column, which is not written then; NULL: nobody does. */
+	void (*taker)(void *arg, uint32 class_, const struct TupleTableSlot *row, Datum last, bool isnull);
+	void *taker_arg;
 } Target;
 
 /* The column that says which pattern a row was published under. */
@@ -379,5 +383,12 @@ extern void split_put(Split *split, uint32 type, const Datum *kept, const bool *
 
 /* Deals out all the rows, and ends. */
 extern void split_end(Split *split, SplitDeal deal, void *arg);
+
+/*
+ * The flow that takes a row, among those of its type, `first` to before `end`: the one to the class that it was in before, or else
+ * each row that is left is as likely as any other.
+ */
+extern size_t deal_flow(const KanonRelease *release, const int64 *left, size_t first, size_t end,
+						const Company *company, const Deal *deal);
 
 #endif

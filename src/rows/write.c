@@ -69,45 +69,18 @@ struct Writer
 	RandomPool random;
 };
 
-/* The flow to the class that the row was in before, which may be another by now; or SIZE_MAX. */
+/* The flow that takes a row of this type. */
 static size_t
-find_flow(const Writer *writer, size_t first, size_t end, uint32 before)
-{
-	const Company *company = writer->target->company;
-
-	if (company == NULL || before >= company->nclasses)
-		return SIZE_MAX;
-	for (size_t f = first; f < end; f++)
-		if (writer->release->flows[f].class_ == company->became[before] && writer->left[f] > 0)
-			return f;
-	return SIZE_MAX;
-}
-
-/* The flow that takes a row of this type: each row left is as likely as any other. */
-static size_t
-draw_flow(Writer *writer, uint32 type, const Deal *deal)
+draw_flow(const Writer *writer, uint32 type, const Deal *deal)
 {
 	size_t first = type, end = (size_t) type + 1;
-	int64 total = 0;
-	uint64 pick;
 
 	if (writer->first_flow != NULL)
 	{
 		first = writer->first_flow[type];
 		end = writer->first_flow[type + 1];
 	}
-	for (size_t f = first; f < end; f++)
-		total += writer->left[f];
-	if (total <= 0)
-		raise_source_changed();
-	if (end - first == 1)
-		return first;
-	if (find_flow(writer, first, end, deal->before) != SIZE_MAX)
-		return find_flow(writer, first, end, deal->before);
-	pick = deal->random % (uint64) total;
-	while (pick >= (uint64) writer->left[first])
-		pick -= writer->left[first++];
-	return first;
+	return deal_flow(writer->release, writer->left, first, end, writer->target->company, deal);
 }
 
 static bool
@@ -151,13 +124,35 @@ look_at(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls, 
 	}
 }
 
+/* The target's own columns, from the next on. */
+static void
+put_own(Writer *writer, uint32 type, TupleTableSlot *slot, int next)
+{
+	if (writer->target->mark)
+	{
+		slot->tts_values[next] = writer->shown->pattern;
+		slot->tts_isnull[next++] = false;
+	}
+	if (writer->target->numbered)
+	{
+		slot->tts_values[next] = Int32GetDatum((int32) type);
+		slot->tts_values[next + 1] = Int32GetDatum((int32) writer->shown->class_);
+		slot->tts_isnull[next] = slot->tts_isnull[next + 1] = false;
+	}
+	if (writer->target->kind == TABLE_DISTRIBUTED)
+	{
+		slot->tts_values[next] = Int32GetDatum((int32) random_draw(&writer->random));
+		slot->tts_isnull[next] = false;
+	}
+}
+
 /* One row of the class at hand, with the kept values given. */
 static void
 put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 {
 	const Source *source = writer->types->source;
 	TupleTableSlot *slot = bulk_slot(writer->bulk);
-	int next = source->nqis + source->nkept;
+	int nkept = source->nkept - (writer->target->taker != NULL);
 	Masks *masks = source->nkept > 0 ? source->masks : NULL;
 	const Datum *shown = kept;
 	const bool *shown_nulls = kept_nulls;
@@ -181,29 +176,17 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 	memcpy(slot->tts_isnull, writer->shown->nulls, sizeof(bool) * source->nqis);
 	if (FAULT(row_blank) && bulk_empty(writer->bulk))
 		memset(slot->tts_isnull, true, sizeof(bool) * source->nqis);
-	if (source->nkept > 0)
+	if (nkept > 0)
 	{
-		memcpy(slot->tts_values + source->nqis, shown, sizeof(Datum) * source->nkept);
-		memcpy(slot->tts_isnull + source->nqis, shown_nulls, sizeof(bool) * source->nkept);
+		memcpy(slot->tts_values + source->nqis, shown, sizeof(Datum) * nkept);
+		memcpy(slot->tts_isnull + source->nqis, shown_nulls, sizeof(bool) * nkept);
 	}
 	if (FAULT(kept_changed))
-		slot->tts_values[source->nqis] = slot->tts_values[source->nqis + source->nkept - 1];
-	if (writer->target->mark)
-	{
-		slot->tts_values[next] = writer->shown->pattern;
-		slot->tts_isnull[next++] = false;
-	}
-	if (writer->target->numbered)
-	{
-		slot->tts_values[next] = Int32GetDatum((int32) type);
-		slot->tts_values[next + 1] = Int32GetDatum((int32) writer->shown->class_);
-		slot->tts_isnull[next] = slot->tts_isnull[next + 1] = false;
-	}
-	if (writer->target->kind == TABLE_DISTRIBUTED)
-	{
-		slot->tts_values[next] = Int32GetDatum((int32) random_draw(&writer->random));
-		slot->tts_isnull[next] = false;
-	}
+		slot->tts_values[source->nqis] = slot->tts_values[source->nqis + nkept - 1];
+	put_own(writer, type, slot, source->nqis + nkept);
+	if (writer->target->taker != NULL)
+		writer->target->taker(writer->target->taker_arg, writer->shown->class_, slot, kept[nkept],
+							  kept_nulls[nkept]);
 	bulk_put(writer->bulk);
 }
 
@@ -483,7 +466,9 @@ write_from_source(Writer *writer)
 		writer->person = writer->problem->extra[kanon_privacy_person(writer->problem->privacy)].code;
 	masks_begin(source, (int64) writer->types->nrows, writer->problem->k, writer->border);
 	/* a staged row has its key behind what it keeps */
-	writer->look = kept_begin(source, writer->target->numbered ? source->nkept - 1 : masks_who(source),
+	writer->look = kept_begin(source,
+							  writer->target->numbered || writer->target->taker != NULL ? source->nkept - 1
+																						: masks_who(source),
 							  writer->types->nrows, writer->border);
 	writer->tells = tells_begin(source, writer->types, writer->border);
 	writer->values =

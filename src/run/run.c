@@ -293,8 +293,8 @@ write_target(Run *run)
 		parted_write(run);
 		return;
 	}
-	/* (with a key that is done where rows are staged) */
-	if (run->request->series.types != NULL && run->request->series.key == NULL)
+	/* (else that is done where rows are staged) */
+	if (run->request->series.types != NULL && !successive_is_staged(run))
 		stable_begin(run);
 	if (run->request->series.key != NULL)
 		successive_settle(run);
@@ -302,7 +302,7 @@ write_target(Run *run)
 	run->number = run_record_classes(run->schema, run->types, &run->problem, &run->release, run->diversity);
 	INSTR_TIME_SET_CURRENT(run->clock);
 	expected = run->types->nrows - run->release.dropped;
-	written = run->staged != NULL
+	written = run->request->series.key != NULL
 				  ? successive_write(run)
 				  : target_write(run->target, run->types, &run->problem, &run->release, run->border);
 	if (written != expected && run->staged != NULL)
@@ -310,7 +310,7 @@ write_target(Run *run)
 							  written, expected));
 	if (written != expected)
 		elog(ERROR, "wrote " INT64_FORMAT " rows instead of " INT64_FORMAT, written, expected);
-	if (run->request->series.types != NULL && run->request->series.key == NULL)
+	if (run->request->series.types != NULL && !successive_is_staged(run))
 		stable_end(run);
 }
 

@@ -20,6 +20,7 @@
 #include "common/hashfn.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -88,6 +89,7 @@ static uint64
 hash_columns(const Columns *columns, int table, TupleTableSlot *slot)
 {
 	uint64 all = 0;
+	bool some = false;
 
 	for (int i = 0; i < columns->n; i++)
 	{
@@ -96,6 +98,7 @@ hash_columns(const Columns *columns, int table, TupleTableSlot *slot)
 		Datum value = slot->tts_values[column->attnum[table] - 1];
 		uint64 hash = PG_UINT64_MAX;
 
+		some = some || !isnull;
 		if (!isnull && column->hash != NULL)
 			hash =
 				DatumGetUInt64(FunctionCall2Coll(column->hash, column->collation, value, UInt64GetDatum(7)));
@@ -108,7 +111,8 @@ hash_columns(const Columns *columns, int table, TupleTableSlot *slot)
 		}
 		all = kanon_mix(hash_combine64(all, hash) + i + 1);
 	}
-	return all;
+	/* (no column, or nothing in any, is 0: several rows of that are no more) */
+	return some ? all : 0;
 }
 
 typedef void (*TakeRow)(void *arg, int table, const RowHash *item);
@@ -357,6 +361,9 @@ name_columns(Tables *tables, Columns *columns, List *names)
 	ListCell *lc;
 
 	columns->column = palloc(sizeof(Column) * Max(list_length(names), 1));
+	/* (nothing changes a type from here on) */
+	for (int t = 0; t < 2; t++)
+		LockRelationOid(tables->relid[t], AccessShareLock);
 	foreach (lc, names)
 		add_column(tables, columns, lfirst(lc));
 }
@@ -404,7 +411,9 @@ join_rows(Found *found, Size n)
 
 		if (last != NULL && last->table == found[i].table && last->item.look == found[i].item.look &&
 			last->item.key == found[i].item.key)
-			last->item.kept = kanon_mix(hash_combine64(last->item.kept, found[i].item.kept));
+			last->item.kept = last->item.kept == 0 && found[i].item.kept == 0
+								  ? 0
+								  : kanon_mix(hash_combine64(last->item.kept, found[i].item.kept));
 		else
 			found[joined++] = found[i];
 	}

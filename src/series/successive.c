@@ -254,43 +254,46 @@ stage(Run *run)
 	run->staged = staged;
 }
 
-/* One hash of the persons of each class and of the columns published of them beside the quasi-identifiers. */
 static void
-note_persons(const Run *run)
-{
-	const char *persons = run->request->series.persons;
-	const char *kept =
-		run->source->nkept > 0 ? history_text(run->source->kept, run->source->nkept, "s") : NULL;
-	const char *hash =
-		kept == NULL ? "NULL::pg_catalog.text"
-					 : psprintf("pg_catalog.md5(pg_catalog.string_agg(pg_catalog.md5(%s), ''::pg_catalog.text"
-								" ORDER BY pg_catalog.md5(%s) COLLATE pg_catalog.\"C\"))",
-								kept, kept);
-	int nest = plain_text_begin();
-
-	(void) blind_plans_begin(); /* until the same end */
-	run_utility(psprintf(
-		"CREATE TABLE %s AS SELECT s.%s AS key, l.class, l.look, %s AS kept FROM %s AS s JOIN (%s) AS l"
-		" ON l.number OPERATOR(pg_catalog.=) s." KANON_CLASS_COLUMN " GROUP BY s.%s, l.class, l.look",
-		persons, quote_identifier(run->request->series.key), hash, run->staged->building, class_looks(run),
-		quote_identifier(run->request->series.key)));
-	plain_text_end(nest);
-	keep_uncounted(RangeVarGetRelid(
-		makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(persons))), NoLock, false));
-	run_utility(psprintf(
-		"COMMENT ON TABLE %s IS 'persons of each class of a kanon release; never publish this table'",
-		persons));
-}
-
-/* Puts the rows of the release with their key beside the target. */
-static void
-successive_stage(Run *run)
+refuse_freeform(const Run *run)
 {
 	if (run->problem.freeform != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("model \"%s\" makes no classes that persons could be in", run->request->model->name),
 				 errhint("Leave out the key, or take another model.")));
+}
+
+bool
+successive_is_staged(const Run *run)
+{
+	return run->request->series.key != NULL &&
+		   (run->request->series.histories != NULL || run->request->series.persons == NULL ||
+			run->target->kind != TABLE_LOCAL);
+}
+
+static int64
+write_direct(Run *run)
+{
+	Target target = *run->target;
+	RowTypes types = *run->types;
+	PersonsTable *persons = persons_table_begin(run);
+	int64 written;
+
+	types.source = with_key(run);
+	target.taker = persons_table_put;
+	target.taker_arg = persons;
+	target.beside = 1;
+	written = target_write(&target, &types, &run->problem, &run->release, run->border);
+	persons_table_end(persons);
+	return written;
+}
+
+/* Puts the rows of the release with their key beside the target. */
+static void
+successive_stage(Run *run)
+{
+	refuse_freeform(run);
 	stage(run);
 	(void) key_equality(run->staged->relid, run->request->series.key); /* before anybody asks who is who */
 	if (gate_execute(psprintf("SELECT 1 FROM %s WHERE %s IS NULL LIMIT 1", run->staged->building,
@@ -356,13 +359,39 @@ successive_protect(Run *run)
 void
 successive_settle(Run *run)
 {
+	if (!successive_is_staged(run))
+	{
+		refuse_freeform(run);
+		return;
+	}
 	if (run->staged == NULL)
 		successive_stage(run);
 	border_progress(run->border, "taking out the key", 0, -1);
 	if (run->request->series.histories != NULL)
 		histories_keep(run);
-	if (run->request->series.persons != NULL)
-		note_persons(run);
+}
+
+/* Staged rows on their way: the columns of the target, the key and the class. */
+typedef struct Unstage
+{
+	BulkWriter *bulk;
+	PersonsTable *persons; /* NULL: nobody asks */
+} Unstage;
+
+static bool
+unstage_row(void *arg, TupleTableSlot *slot)
+{
+	Unstage *unstage = arg;
+	TupleTableSlot *row = bulk_slot(unstage->bulk);
+	int n = slot->tts_tupleDescriptor->natts - 2;
+
+	memcpy(row->tts_values, slot->tts_values, sizeof(Datum) * n);
+	memcpy(row->tts_isnull, slot->tts_isnull, sizeof(bool) * n);
+	if (unstage->persons != NULL)
+		persons_table_put(unstage->persons, (uint32) DatumGetInt32(slot->tts_values[n + 1]), row,
+						  slot->tts_values[n], slot->tts_isnull[n]);
+	bulk_put(unstage->bulk);
+	return true;
 }
 
 int64
@@ -376,26 +405,36 @@ successive_write(Run *run)
 					 ? ", pg_catalog.uuid_hash(pg_catalog.gen_random_uuid()) AS " KANON_SHARD_COLUMN
 					 : "");
 	Relation rel;
-	BulkWriter *bulk;
+	Unstage unstage = {0};
 	Gate *gate;
 	int64 written;
 
+	if (!successive_is_staged(run))
+		return write_direct(run);
 	spread_not(run->target, source, "Persons of releases before are looked after here.");
 	if (FAULT(staged_limited))
 		run_utility(psprintf("ALTER TABLE %s ADD CHECK (true)", run->target->building));
+	/* (it opens the target uncounted, and the target's rows are counted) */
+	if (run->request->series.persons != NULL)
+		unstage.persons = persons_table_begin(run);
 	rel = target_open(run->target);
-	bulk = bulk_begin(rel);
-	gate = gate_create(run->staged->building, run->staged->relid, RelationGetNumberOfAttributes(rel));
+	gate = gate_create(run->staged->building, run->staged->relid, RelationGetNumberOfAttributes(rel) + 2);
 	if (!target_is_plain(rel, run->target, source))
 		raise_unsafe(
 			"It has other columns than those that were listed, or constraints, indexes or triggers.");
 	gate_table(gate, RelationGetDescr(rel));
+	gate_columns(gate, &source->kept[source->nkept + successive_columns(run->request) - 1], 1);
+	gate_computed(gate, KANON_CLASS_COLUMN, INT4OID);
+	unstage.bulk = bulk_begin(rel);
 	gate_select(gate,
-				psprintf("SELECT %s FROM %s ORDER BY " KANON_CLASS_COLUMN ", pg_catalog.gen_random_uuid()",
-						 columns, run->staged->building),
-				false, bulk_receive, bulk);
-	written = bulk_end(bulk);
+				psprintf("SELECT %s, %s, " KANON_CLASS_COLUMN " FROM %s ORDER BY " KANON_CLASS_COLUMN
+						 ", pg_catalog.gen_random_uuid()",
+						 columns, quote_identifier(run->request->series.key), run->staged->building),
+				false, unstage_row, &unstage);
+	written = bulk_end(unstage.bulk);
 	table_close(rel, NoLock);
+	if (unstage.persons != NULL)
+		persons_table_end(unstage.persons);
 	run_utility(psprintf("DROP TABLE %s", run->staged->building));
 	return written;
 }

@@ -28,6 +28,23 @@ extern void successive_rehearse(const Run *run);
 /* Before the target is written: notes who is in which class. */
 extern void successive_settle(Run *run);
 
+/*
+ * Rows with a key are staged before they are written: where histories are counted first, or the target is distributed.  Else
+ * they go to the target at once, and the persons of each class to a table beside it.
+ */
+extern bool successive_is_staged(const Run *run);
+
+/* ---- persons_table.c ---- */
+
+typedef struct PersonsTable PersonsTable;
+
+extern PersonsTable *persons_table_begin(Run *run);
+
+/* A row of the target, as it is written; its class in the release, and whose it is. */
+extern void persons_table_put(void *table, uint32 class_, const struct TupleTableSlot *row, Datum key,
+							  bool isnull);
+extern void persons_table_end(PersonsTable *table);
+
 /* "a, b": what tells classes apart, as readers see them. */
 extern char *class_columns(const Run *run);
 
@@ -38,7 +55,7 @@ extern char *class_columns(const Run *run);
 extern char *class_looks(const Run *run);
 pg_noreturn extern void raise_null_keys(const char *key);
 
-/* Writes the target from there; returns how many rows. */
+/* Writes the target; returns how many rows. */
 extern int64 successive_write(Run *run);
 
 /*
