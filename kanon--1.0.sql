@@ -1080,12 +1080,13 @@ CREATE FUNCTION @extschema@.kanon_hierarchy_quantile(
     column_name       name,
     target            text,
     groups            int[],
+    k                 bigint   DEFAULT 5,
     replace           boolean  DEFAULT false)
 RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_hierarchy_quantile';
 
-COMMENT ON FUNCTION @extschema@.kanon_hierarchy_quantile(regclass, name, text, int[], boolean)
+COMMENT ON FUNCTION @extschema@.kanon_hierarchy_quantile(regclass, name, text, int[], bigint, boolean)
 IS 'writes a hierarchy of groups of equal frequency for a column whose values have an order';
 
 CREATE FUNCTION @extschema@.kanon_hierarchy_from_fk(
@@ -1756,7 +1757,7 @@ kept AS (
                     'with noise of ' || (m.mask ->> 'noise') || CASE WHEN m.mask ? 'by' THEN '' ELSE ' of its standard deviation' END,
                     'swapped within ' || (m.mask ->> 'swap') || ' % of the ranks',
                     CASE WHEN m.mask ? 'pram' THEN 'changed by chance' END,
-                    'the ' || coalesce(m.mask ->> 'show', 'mean') || ' of at least ' || (m.mask ->> 'microaggregate') || ' rows',
+                    'the ' || coalesce(m.mask ->> 'show', 'mean') || ' of at least ' || (m.mask ->> 'microaggregate') || ' rows' || CASE m.mask ->> 'show' WHEN 'median' THEN ', the exact value of one of them' ELSE '' END,
                     'the same for one value of one ' || quote_ident(m.mask ->> 'by') || ' in every release',
                     CASE WHEN m.mask ? 'constant' THEN 'the same in every row' END), ''), 'masked: ' || m.mask::text) END AS done,
            -- can its values be compared?
@@ -1978,6 +1979,12 @@ statements AS (
                     WHEN EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN '{"shows": "levels"}'
                     ELSE '{"shows": "values"}' END
         FROM r
+        UNION ALL
+        SELECT 52, 0, 'ends', format('Ranges end in values of the source, and sets are lists of them. Cells that show a value which fewer than %s have: %s. An attacker reads from such a cell that somebody has just that value.',
+                                     kanon_internal.kanon_counted(r.k) || CASE WHEN r.subject IS NULL THEN ' rows' ELSE ' persons' END,
+                                     (SELECT string_agg(kanon_internal.kanon_counted(x.value::bigint) || ' of ' || quote_ident(x.key), ', ' ORDER BY x.key) FROM jsonb_each_text(r.options -> 'shows_few') AS x)),
+               jsonb_build_object('shows_few', r.options -> 'shows_few')
+        FROM r WHERE r.options ? 'shows_few'
         UNION ALL
         SELECT 55, 0, 'domains', format('The caller said which values each column may have (domains): %s combinations of values in all. Rows of the source with other values have no part in the table.', to_char((r.mechanism ->> 'domain')::numeric, 'FM999,999,999,999,999,999,990')),
                jsonb_build_object('domain', r.mechanism -> 'domain')
@@ -2271,7 +2278,7 @@ measures AS (
 again AS (
     SELECT r.source_now, r.model, ARRAY(SELECT x::name FROM jsonb_array_elements_text(coalesce(r.options -> 'quasi_identifiers', r.options -> 'items')) AS x) AS names,
            CASE WHEN r.model = 'pattern_guided' THEN '{"level_cost": "height"}'::jsonb ELSE '{}' END
-               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,identify_together,tell,metric_bound,stayed_near,held_back}'::text[])
+               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,identify_together,tell,shows_few,metric_bound,stayed_near,held_back}'::text[])
                || CASE WHEN r.privacy <> '[]' THEN jsonb_build_object('privacy', (SELECT jsonb_agg(x - 'says') FROM jsonb_array_elements(r.privacy) AS x)) ELSE '{}' END AS options
     FROM r
     WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.named_not IS NULL AND r.mechanism IS NULL AND r.tables IS NULL AND NOT r.options ?| '{h,rho,linked}'
@@ -2453,7 +2460,7 @@ SELECT jsonb_build_object(
     'options', (SELECT jsonb_agg(jsonb_build_object('option', o.key, 'value', CASE WHEN o.key = 'privacy' THEN (SELECT string_agg(x ->> 'says', '; ') FROM jsonb_array_elements(o.value) AS x)
                     WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}'
                     WHEN o.key = 'domains' AND length(o.value::text) > 400 THEN left(o.value::text, 400) || ' ...' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
-                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'domains', 'epsilon', 'gamma', 't')), '{}') || (r.options - '{may_name_persons,identify_together,tell,metric_bound,linked,held_back}'::text[] - CASE WHEN r.mechanism IS NULL THEN '' ELSE 'quasi_identifiers' END)
+                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'domains', 'epsilon', 'gamma', 't')), '{}') || (r.options - '{may_name_persons,identify_together,tell,shows_few,metric_bound,linked,held_back}'::text[] - CASE WHEN r.mechanism IS NULL THEN '' ELSE 'quasi_identifiers' END)
                     || CASE WHEN r.mechanism IS NULL THEN '{}' ELSE jsonb_build_object('columns', r.options -> 'quasi_identifiers') END
                     || CASE WHEN r.linked IS NOT NULL THEN r.linked - '{promised,keys,worst}'::text[] || CASE WHEN r.model <> 'linked' THEN jsonb_build_object('class_size', r.k) ELSE '{}' END ELSE '{}' END
                     -- of a publication, what no run of it is told

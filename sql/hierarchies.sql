@@ -209,7 +209,7 @@ CREATE TABLE many AS SELECT (i * 7919) % 2003 - 1000 AS i, ((i * 104729) % 20011
 SELECT kanon_hierarchy_interval('many', 'i', 'm_i', '{3,12,60}', -7), kanon_hierarchy_interval('many', 'f', 'm_f', '{0.3,12,60}', -0.1),
     kanon_hierarchy_interval('many', 'n', 'm_n', '{0.3,12,60}', -0.1), kanon_hierarchy_interval('many', 'd', 'm_d', '{3,12,60}', -7),
     kanon_hierarchy_interval('many', 'ts', 'm_ts', '{0.25,2}', 0.125), kanon_hierarchy_date('many', 'd', 'm_dd', '{month,quarter,year,century}'),
-    kanon_hierarchy_quantile('many', 'i', 'm_q', '{60,20,4}');
+    kanon_hierarchy_quantile('many', 'i', 'm_q', '{60,20,4}', k => 1);
 SELECT bool_and(level1 @> value AND upper(level1) - lower(level1) = 3 AND (lower(level1) + 7) % 3 = 0
             AND level2 @> level1 AND upper(level2) - lower(level2) = 12 AND (lower(level2) + 7) % 12 = 0
             AND level3 @> level2 AND upper(level3) - lower(level3) = 60 AND (lower(level3) + 7) % 60 = 0) AS ints FROM m_i;
@@ -384,7 +384,7 @@ SELECT try($$ kanon_hierarchy_quantile('people', 'age', 'x', '{9,6}') $$);
 SELECT try($$ kanon_hierarchy_quantile('people', 'age', 'x', '{3,6}') $$);
 CREATE TABLE disorder (a int[], x xid);
 INSERT INTO disorder VALUES ('{1,2}'), ('{3}');
-SELECT try($$ kanon_hierarchy_quantile('disorder', 'a', 'q_a', '{2}') $$);
+SELECT try($$ kanon_hierarchy_quantile('disorder', 'a', 'q_a', '{2}', k => 1) $$);
 TABLE q_a;
 SELECT try($$ kanon_hierarchy_quantile('disorder', 'x', 'x', '{2}') $$);
 SELECT try($$ kanon_hierarchy_from_fk('people', 'age', 'x') $$);

@@ -35,8 +35,9 @@ recorded_hierarchies(Oid schema, Oid target, ArrayType *names)
 				" jsonb_agg(jsonb_build_object('part', e.part, 'name', e.name, 'oid', e.relation::text, 'kind',"
 				" e.kind, 'owner', e.owner::oid::text)) FROM %s.kanon_run_relations AS e WHERE e.run = u.run"
 				" AND e.part = 'option')) AS r WHERE r.why_not IS NOT NULL)"
-				" THEN (SELECT jsonb_object_agg(h.key, h.value) FROM jsonb_each(u.options -> 'hierarchies')"
-				" AS h WHERE h.key = ANY ($2)) END FROM %s.kanon_usefulness AS u WHERE u.target_oid = $1"
+				" THEN (SELECT jsonb_object_agg(h.key, CASE WHEN jsonb_typeof(h.value) = 'object'"
+				" AND h.value ? 'quantile' THEN jsonb_build_object('k', u.k) || h.value ELSE h.value END)"
+				" FROM jsonb_each(u.options -> 'hierarchies') AS h WHERE h.key = ANY ($2)) END FROM %s.kanon_usefulness AS u WHERE u.target_oid = $1"
 				" OR u.target_oid IN (SELECT d.refobjid FROM pg_rewrite AS w JOIN pg_depend AS d"
 				" ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid ="
 				" 'pg_class'::regclass WHERE w.ev_class = $1) ORDER BY u.run DESC LIMIT 1",

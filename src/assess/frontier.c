@@ -238,6 +238,8 @@ frontier_solve(Frontier *frontier, Request *request)
 	/* whatever is wrong with one of them is told before any work is done */
 	for (int i = 1; i < frontier->n; i++)
 		request_take_k(request, frontier->solutions[i].k);
+	for (int i = 0; i < frontier->n; i++)
+		request->most_k = Max(request->most_k, frontier->solutions[i].k);
 	request->k = 0;
 	run = run_read(request);
 	solve_all(run, frontier->solutions, frontier->n);

@@ -199,12 +199,6 @@ prefix_of(const Arguments *arguments)
 	return builder_prefix(arguments->name, arguments->column, integers_of(arguments), arguments->n);
 }
 
-static LevelBuilder *
-quantile_of(const Arguments *arguments)
-{
-	return builder_quantile(arguments->name, arguments->column, integers_of(arguments), arguments->n);
-}
-
 /* NULL: none. */
 static Numeric
 end_of(const Arguments *arguments, const char *key)
@@ -214,6 +208,21 @@ end_of(const Arguments *arguments, const char *key)
 	if (value != NULL && value->type != jbvNumeric)
 		raise_argument(arguments, psprintf("beside a \"%s\" that is a number", key));
 	return value != NULL ? value->val.numeric : NULL;
+}
+
+static LevelBuilder *
+quantile_of(const Arguments *arguments)
+{
+	LevelBuilder *builder =
+		builder_quantile(arguments->name, arguments->column, integers_of(arguments), arguments->n);
+	Numeric k = end_of(arguments, "k");
+	double number =
+		k == NULL ? 0 : DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(k)));
+
+	if (k != NULL && !(number >= 1 && number <= PG_INT32_MAX && number == rint(number)))
+		raise_argument(arguments, "beside a \"k\" that is a whole number of rows");
+	builder->least = (int64) number;
+	return builder;
 }
 
 static LevelBuilder *
@@ -318,7 +327,7 @@ static const Form forms[] = {
 	{"interval", "{\"interval\": [5, 10, 20]}", "origin", interval_of, .bounds = true},
 	{"iso3166", "{\"iso3166\": [\"region\", \"continent\"]}", NULL, iso3166_of, .ready = true},
 	{"prefix", "{\"prefix\": [3, 1]}", NULL, prefix_of},
-	{"quantile", "{\"quantile\": [8, 4]}", NULL, quantile_of},
+	{"quantile", "{\"quantile\": [8, 4]}", "k", quantile_of},
 	{"table", "{\"table\": \"clinic.icd\", \"missing\": \"suppress\"}", NULL, NULL},
 };
 

@@ -2,10 +2,13 @@
  * builder_quantile.c: groups of neighbouring values with as many rows each as can
  * be.
  *
- * A group is shown from its least value to that of the next one, and the outer
+ * A group is shown from its lower end to that of the next one, and the outer
  * ones without an end: their extremes would be single rows' values.  A value
  * belongs where the middle one of its rows falls; all its rows stay together, so
  * groups of frequent values come out larger, and some stay empty.
+ *
+ * An end is a value that k rows have, or lies between two values (builder_cut.c).  Where there is none, the
+ * nearest one is taken that moves fewer rows than half a group has; without one two groups are one.
  */
 #include "compat.h"
 #include "host/catalog.h"
@@ -21,10 +24,10 @@ typedef struct Quantiles
 {
 	int groups[HIERARCHY_MAX_LEVELS];
 	TypeCacheEntry *order;
-	uint32 n;       /* finest groups with values */
-	uint64 *number; /* [n] which of all groups they are, ascending */
-	Datum *start;   /* [n] the least value of each; the first one's is not known of kept ones */
-	bool kept;      /* they were those of a release before */
+	uint32 n;                          /* finest groups with values */
+	uint64 *number;                    /* [n] which of all groups they are, ascending */
+	Datum *start;                      /* [n] where each begins; the first one's is not known of kept ones */
+	bool kept;                         /* they were those of a release before */
 	Datum *node[HIERARCHY_MAX_LEVELS]; /* [n] what it is in at a level */
 	uint32 before;                     /* the finest group of the value before */
 } Quantiles;
@@ -86,30 +89,100 @@ make_level(LevelBuilder *builder, int h, const uint64 *number)
 	}
 }
 
+/* The rows below each value, and all of them. */
+static int64 *
+rows_below(uint32 size, const int64 *rows)
+{
+	int64 *below = palloc(sizeof(int64) * ((Size) size + 1));
+
+	below[0] = 0;
+	for (uint32 code = 0; code < size; code++)
+		below[code + 1] = below[code] + (rows != NULL ? rows[code] : 1);
+	return below;
+}
+
+/*
+ * The cut that is nearest to the one before a value, after the value `from`, and not so far from it that half a group
+ * changes its side; false: there is none.
+ */
+static bool
+nearest_cut(Cutter *cutter, const int64 *below, uint32 size, int groups, uint32 from, uint32 *code,
+			Datum *cut)
+{
+	int64 most = below[size] / (2 * (int64) groups);
+	uint32 down = *code, up = *code + 1;
+
+	while (true)
+	{
+		bool may_down = down > from && below[*code] - below[down] <= most;
+		bool may_up = up < size && below[up] - below[*code] <= most;
+		bool lower = may_down && (!may_up || below[*code] - below[down] <= below[up] - below[*code]);
+		uint32 at = lower ? down-- : up++;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!may_down && !may_up)
+			return false;
+		if (cutter_cut(cutter, at, cut))
+		{
+			*code = at;
+			return true;
+		}
+	}
+}
+
+/* Values of which there are several, and none of which a range may end in, are one group: that is told. */
+static void
+tell_whole(const LevelBuilder *builder, const Cutter *cutter)
+{
+	const char *column = builder->column->name;
+
+	if (!cutter_may_cut_between(cutter))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s for column \"%s\" of type %s would show values of few rows", builder->name,
+						column, format_type_be(builder->column->type)),
+				 errdetail("Ranges end in values that " INT64_FORMAT
+						   " rows or persons have: there is none. Between "
+						   "values of this type nothing can be named.",
+						   builder->holders->least),
+				 errhint("Use another builder, or a view that casts the column to a number, date or text.")));
+	ereport(NOTICE, (errmsg("%s makes one range of all values of column \"%s\"", builder->name, column),
+					 errdetail("Every other range would end in a value that fewer than " INT64_FORMAT
+							   " rows or persons have.",
+							   builder->holders->least),
+					 errhint("Use another builder, such as \"interval\" or \"prefix\".")));
+}
+
 static void
 find_groups(LevelBuilder *builder, const Dictionary *values, const int64 *rows)
 {
 	Quantiles *own = builder->own;
 	uint32 size = dictionary_size(values) - dictionary_has_null(values);
-	int64 total = 0, before = 0;
+	int64 *below = rows_below(size, rows);
+	Cutter *cutter = cutter_create(builder, values);
+	uint32 begin = 0;
+	uint64 before = 0;
 
 	own->number = palloc(sizeof(uint64) * Max(size, 1));
-	own->start = palloc(sizeof(Datum) * Max(size, 1));
-	for (uint32 code = 0; code < size; code++)
-		total += rows != NULL ? rows[code] : 1;
+	own->start = palloc0(sizeof(Datum) * Max(size, 1));
 	for (uint32 code = 0; code < size; code++)
 	{
-		int64 here = rows != NULL ? rows[code] : 1;
-		uint64 group = group_of(before, here, total, own->groups[0]);
-		bool isnull;
+		uint64 group = group_of(below[code], below[code + 1] - below[code], below[size], own->groups[0]);
+		uint32 at = code;
 
-		if (own->n == 0 || group != own->number[own->n - 1])
+		if (own->n > 0 && (group == before || !nearest_cut(cutter, below, size, own->groups[0], begin, &at,
+														   &own->start[own->n])))
 		{
-			own->number[own->n] = group;
-			own->start[own->n++] = dictionary_value(values, code, &isnull);
+			before = group;
+			continue;
 		}
-		before += here;
+		own->number[own->n++] = group;
+		before = group;
+		begin = at;
 	}
+	if (own->n == 1 && size > 1)
+		tell_whole(builder, cutter);
+	pfree(below);
 }
 
 static void

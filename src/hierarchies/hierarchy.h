@@ -26,6 +26,16 @@
 
 struct TypeCacheEntry;
 
+/* The rows or persons that have each value of a column; `least` of them make it one in which a range may end. */
+typedef struct Holders
+{
+	int64 least;
+	const int64 *rows;    /* [values] */
+	const Size *first;    /* [values + 1] and of each from..to among these: */
+	const uint32 *person; /* the persons who have it, each once; NULL: rows count */
+	uint32 persons;       /* they are below this */
+} Holders;
+
 typedef struct LevelBuilder LevelBuilder;
 
 struct LevelBuilder
@@ -44,6 +54,8 @@ struct LevelBuilder
 	 */
 	void (*prepare)(LevelBuilder *builder, const Dictionary *values, const int64 *rows);
 	bool prepared;
+	const Holders *holders; /* of these values; NULL: no label is published, and any value may be in one */
+	int64 least;            /* k as the builder's own arguments have it, or 0: the call's */
 
 	/*
 	 * Bounds that follow from those values: after prepare, as texts (NULL: none), and before it, to be taken instead
@@ -87,6 +99,19 @@ extern LevelBuilder *builder_icd10(const char *name, const SourceColumn *column,
 
 /* population: a relation of codes and people, or InvalidOid: the list of a census. */
 extern LevelBuilder *builder_zip3(const char *name, const SourceColumn *column, Oid population);
+
+/* ---- builder_cut.c: where ranges may end ---- */
+
+typedef struct Cutter Cutter;
+
+/* For sorted values, with the builder's holders. */
+extern Cutter *cutter_create(const LevelBuilder *builder, const Dictionary *values);
+
+/* An end above the value code - 1 and not above the value code, that may be shown; false: there is none. */
+extern bool cutter_cut(Cutter *cutter, uint32 code, Datum *cut);
+
+/* Does the column's type have values between others that can be named? */
+extern bool cutter_may_cut_between(const Cutter *cutter);
 
 /* ---- for those ---- */
 
@@ -175,6 +200,10 @@ extern void hierarchy_lock(const HierarchyChoice *choice);
  * border's context.
  */
 extern void hierarchy_read(Hierarchy *hierarchy, const RowTypes *types, Border *border);
+
+/* Counts the holders of a column's codes, and says whether one has so few that no range may end in it unless the page says so. */
+extern Holders *holders_find(const RowTypes *types, int column, int64 least, Border *border);
+extern bool holders_are_few(const Holders *holders, uint32 code);
 
 /* True if values of the column are found by their text, as plain_text_begin has it. */
 extern bool hierarchy_matches_text(const Hierarchy *hierarchy, const SourceColumn *column);

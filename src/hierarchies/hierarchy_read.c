@@ -390,15 +390,79 @@ rows_of_codes(const RowTypes *types, int column, Border *border)
 	return rows;
 }
 
+static int
+compare_pairs(const void *a, const void *b)
+{
+	uint64 left = *(const uint64 *) a;
+	uint64 right = *(const uint64 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* The persons who have each value. */
+static void
+find_persons(Holders *holders, const RowTypes *types, int column, Border *border)
+{
+	const KanonColumn *values = &types->grouped[column], *persons = &types->grouped[types->source->persons];
+	uint64 *pairs = border_palloc(border, sizeof(uint64) * (Size) Max(types->ntypes, 1));
+	Size *first = border_palloc(border, sizeof(Size) * ((Size) values->distinct + 1));
+	uint32 *person = border_palloc(border, sizeof(uint32) * (Size) Max(types->ntypes, 1));
+	Size n = 0;
+	uint32 at = 0;
+
+	for (uint32 i = 0; i < types->ntypes; i++)
+		pairs[i] = (uint64) values->code[i] << 32 | persons->code[i];
+	qsort(pairs, types->ntypes, sizeof(uint64), compare_pairs);
+	for (uint32 i = 0; i < types->ntypes; i++)
+	{
+		if (i > 0 && pairs[i] == pairs[i - 1])
+			continue;
+		while (at <= (uint32) (pairs[i] >> 32))
+			first[at++] = n;
+		person[n++] = (uint32) pairs[i];
+	}
+	while (at <= values->distinct)
+		first[at++] = n;
+	border_pfree(border, pairs);
+	holders->first = first;
+	holders->person = person;
+	holders->persons = persons->distinct;
+}
+
+Holders *
+holders_find(const RowTypes *types, int column, int64 least, Border *border)
+{
+	Holders *holders = MemoryContextAllocZero(border->context, sizeof(Holders));
+
+	holders->least = least;
+	holders->rows = rows_of_codes(types, column, border);
+	if (types->source->persons > 0)
+		find_persons(holders, types, column, border);
+	return holders;
+}
+
+bool
+holders_are_few(const Holders *holders, uint32 code)
+{
+	return (holders->person == NULL
+				? holders->rows[code]
+				: (int64) (holders->first[code + 1] - holders->first[code])) < holders->least;
+}
+
 /* Also an empty column's hierarchy is read: it may be wrong all the same. */
 void
 hierarchy_read(Hierarchy *hierarchy, const RowTypes *types, Border *border)
 {
 	const SourceColumn *column = &types->source->qis[hierarchy->column];
-	bool counted = hierarchy->from.builder != NULL && hierarchy->from.builder->prepare != NULL;
+	LevelBuilder *builder = hierarchy->from.builder;
+	bool counted = builder != NULL && builder->prepare != NULL;
 	int64 *rows = counted ? rows_of_codes(types, hierarchy->column, border) : NULL;
-	HierarchyLines *lines = hierarchy_lines_read(hierarchy, column, rows, true, border);
+	HierarchyLines *lines;
 
+	if (counted && !builder->prepared && Max(types->source->k, builder->least) > 0)
+		builder->holders =
+			holders_find(types, hierarchy->column, Max(types->source->k, builder->least), border);
+	lines = hierarchy_lines_read(hierarchy, column, rows, true, border);
 	hierarchy_lines_check(lines);
 	read_levels(hierarchy, lines);
 	hierarchy_lines_free(lines);

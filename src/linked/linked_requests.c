@@ -410,6 +410,10 @@ fill_request(Linked *linked, LinkedTable *table)
 		request->linked.told_apart =
 			add_name(name_list((const char *const[]){linked_parent_read(table)}, 1),
 					 table->is_parent ? linked_key_read(table) : linked_parent_read(table));
+	/* (of rows below rows nobody counts here whose they are) */
+	request->most_k = table->role == LINKED_ROWS && linked->tables[table->parent].role != LINKED_SUBJECT
+						  ? PG_INT64_MAX
+						  : linked->k;
 	if (table->role == LINKED_ROWS && linked->histories != NULL)
 		request->linked.told_apart = add_name(add_name(request->linked.told_apart, HELD_ROW), HELD_LEVELS);
 	if (linked->histories != NULL)

@@ -93,6 +93,17 @@ extra_column(Source *source, const PrivacyWords *words, char *name)
 	return source_group_by(source, found) - source->nqis;
 }
 
+/* The same; k counts the persons of the column of persons. */
+static int
+extra_column_of(Source *source, const PrivacyWords *words, char *name)
+{
+	int column = extra_column(source, words, name);
+
+	if (words->kind == PRIVACY_SUBJECT)
+		source->persons = source->nqis + column;
+	return column;
+}
+
 /* The hierarchy of a distance, which is locked. */
 static void
 choose_hierarchy(Privacy *privacy, int r, const Source *source)
@@ -114,7 +125,7 @@ privacy_columns(Privacy *privacy, Source *source)
 {
 	for (int r = 0; privacy != NULL && r < privacy->n; r++)
 		for (int i = 0; i < privacy->words[r].ncolumns; i++)
-			privacy->column[r][i] = extra_column(source, &privacy->words[r], privacy->words[r].columns[i]);
+			privacy->column[r][i] = extra_column_of(source, &privacy->words[r], privacy->words[r].columns[i]);
 	if (privacy == NULL)
 		return;
 	for (int r = 0; r < privacy->n; r++)
@@ -148,7 +159,7 @@ privacy_of_persons(const Privacy *privacy, Source *source, const char *column)
 	copy->words[n].columns = palloc(sizeof(char *));
 	copy->words[n].columns[0] = pstrdup(column);
 	copy->words[n].ncolumns = 1;
-	copy->column[n][0] = extra_column(source, &copy->words[n], copy->words[n].columns[0]);
+	copy->column[n][0] = extra_column_of(source, &copy->words[n], copy->words[n].columns[0]);
 	source_check_groupable(source->qis, source->ngrouped);
 	return copy;
 }

@@ -324,8 +324,9 @@ struct Request
 	Oid caller;           /* the SQL function that was called: of the extension's schema and library */
 	Oid source;
 	ArrayType *qis;
-	int64 k;                 /* 0: the caller sees to that */
-	const char *target;      /* NULL: nothing is written */
+	int64 k;            /* 0: the caller sees to that */
+	int64 most_k;       /* the largest of several ks, or another one by which labels are judged; 0: k alone */
+	const char *target; /* NULL: nothing is written */
 	const char *publication; /* whose release it is, or NULL */
 
 	bool published; /* a publication asks; as k and stable there before the options are */

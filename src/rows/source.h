@@ -23,6 +23,8 @@ typedef struct Source
 	/* [ngrouped] in the order in which they were named; from nqis on: columns that tell row types apart beside them */
 	SourceColumn *qis;
 	Levels levels;
+	int64 k; /* rows, or persons, that a value needs before a label may show it; 0: no label is published */
+	int persons; /* which of the grouped ones tells persons apart, whom k counts; 0: rows count */
 	int nkept;
 	SourceColumn *kept;  /* [nkept] */
 	struct Masks *masks; /* of kept columns, or NULL */

@@ -18,9 +18,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -123,7 +121,8 @@ group_by_further(Run *run)
 	SourceColumn *columns =
 		source_columns(run->source, run->request->linked.told_apart, "foreign_key", "a key", &n);
 
-	for (int i = 0; i < n; i++)
+	run->source->persons = source_group_by(run->source, &columns[0]);
+	for (int i = 1; i < n; i++)
 		(void) source_group_by(run->source, &columns[i]);
 }
 
@@ -210,6 +209,7 @@ ready(Run *run)
 	run->none = run->problem.residual == KANON_RESIDUAL_DROP && histories == NULL &&
 				privacy_too_few(request->privacy, types, request->k);
 	check_k(run);
+	run->source->k = Max(request->k, request->most_k);
 	rowtypes_levels(types, run->border);
 	rowtypes_price(types, run->weights, request->columns.level_cost, run->border);
 	run->problem.k = request->k;

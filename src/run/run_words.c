@@ -8,6 +8,8 @@
 #include "rows/target.h"
 #include "options/privacy.h"
 #include "rows/verify.h"
+#include "core/model/model.h"
+#include "hierarchies/hierarchy.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
@@ -367,14 +369,63 @@ held_back_json(const HeldBack *held)
 	return recorded_options(told, n);
 }
 
+/* Does a range end in, or a set hold, a value that few have?  NULL is nobody's value. */
+static bool
+shows_few(const KanonRelease *release, KanonCell cell, const KanonColumn *column, const Holders *holders)
+{
+	bool set = cell.show == KANON_SHOW_SET;
+	const uint32 *codes = &release->pool[cell.code + set];
+	uint32 n = set ? release->pool[cell.code] : 2;
+
+	for (uint32 i = 0; i < n; i++)
+		if (!(column->has_null && codes[i] == column->distinct - 1) && holders_are_few(holders, codes[i]))
+			return true;
+	return false;
+}
+
+/* Counts the ranges and sets of each column that show a value which fewer than k rows or persons have. */
+static Datum
+few_shown(const Run *run)
+{
+	const KanonRelease *release = &run->release;
+	int ncolumns = run->problem.ncolumns;
+	RecordedOption *told = palloc(sizeof(RecordedOption) * Max(run->source->nqis, 1));
+	int n = 0;
+
+	for (int q = 0; run->parted == NULL && q < run->source->nqis; q++)
+	{
+		int first = run->source->levels.first[q];
+		const Holders *holders = NULL;
+		int64 cells = 0;
+
+		for (uint32 i = 0; i < release->nclasses; i++)
+		{
+			KanonCell cell = release->cells[(Size) i * ncolumns + first];
+
+			if (!kanon_shows_several(cell))
+				continue;
+			if (holders == NULL)
+				holders = holders_find(run->types, q, run->source->k, run->border);
+			if (shows_few(release, cell, &run->types->grouped[q], holders))
+				cells += release->classes[i].rows;
+		}
+		if (cells > 0)
+			told[n++] = (RecordedOption){run->source->qis[q].name, INT8OID, Int64GetDatum(cells)};
+	}
+	return n > 0 ? recorded_options(told, n) : (Datum) 0;
+}
+
 Datum
 recorded_arguments(const Run *run)
 {
-	RecordedOption told[8];
+	RecordedOption told[9];
+	Datum few = few_shown(run);
 	const KeptTold *kept = run->source->told;
 	Datum arguments = what_was_asked(run->request);
 	int n = 0;
 
+	if (few != (Datum) 0)
+		told[n++] = (RecordedOption){"shows_few", JSONBOID, few};
 	if (run->may_name != NULL)
 		told[n++] = (RecordedOption){"may_name_persons", NAMEARRAYOID, PointerGetDatum(run->may_name)};
 	if (kept != NULL && kept->together != NIL)

@@ -208,12 +208,17 @@ hierarchy_build_levels(HierarchyBuild *build, LevelBuilder *builder)
 	HierarchyChoice choice = {.builder = builder};
 	Hierarchy hierarchy;
 	HierarchyLines *lines;
+	int64 *rows;
+	Holders holders;
 	Relation rel;
 	BulkWriter *bulk;
 	int64 written;
 
 	hierarchy_open(&hierarchy, &choice, build->source, 0);
-	lines = hierarchy_lines_read(&hierarchy, build->column, rows_of_codes(types, 0, border), true, border);
+	rows = rows_of_codes(types, 0, border);
+	holders = (Holders){.least = builder->least, .rows = rows};
+	builder->holders = &holders;
+	lines = hierarchy_lines_read(&hierarchy, build->column, rows, true, border);
 	hierarchy_lines_check(lines);
 	rel = create_table(build, builder->nlevels, hierarchy.levels[0].type);
 	bulk = bulk_begin(rel);
@@ -248,6 +253,7 @@ PG_FUNCTION_INFO_V1(kanon_hierarchy_quantile);
 /* After the arguments that all have. */
 #define ARG_LEVELS BUILD_ARGS
 #define ARG_ORIGIN (BUILD_ARGS + 1)
+#define ARG_LEAST (BUILD_ARGS + 1)
 #define ARG_LOWER (BUILD_ARGS + 2)
 #define ARG_UPPER (BUILD_ARGS + 3)
 
@@ -306,13 +312,16 @@ kanon_hierarchy_date(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(hierarchy_build_levels(build, builder_date("levels", build->column, levels, n)));
 }
 
-/* kanon_hierarchy_quantile(source, column_name, target, groups, replace) */
+/* kanon_hierarchy_quantile(source, column_name, target, groups, k, replace) */
 Datum
 kanon_hierarchy_quantile(PG_FUNCTION_ARGS)
 {
 	HierarchyBuild *build = hierarchy_build_begin(fcinfo);
 	int n;
 	int *groups = integers_arg(fcinfo, "groups", "{16,8,2}", &n);
+	LevelBuilder *builder = builder_quantile("groups", build->column, groups, n);
 
-	PG_RETURN_INT64(hierarchy_build_levels(build, builder_quantile("groups", build->column, groups, n)));
+	builder->least =
+		k_arg(fcinfo, ARG_LEAST, 1, "The rows that must have a value before a range may end in it.");
+	PG_RETURN_INT64(hierarchy_build_levels(build, builder));
 }

@@ -59,12 +59,13 @@ CREATE FUNCTION @extschema@.kanon_hierarchy_quantile(
     column_name       name,
     target            text,
     groups            int[],
+    k                 bigint   DEFAULT 5,
     replace           boolean  DEFAULT false)
 RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_hierarchy_quantile';
 
-COMMENT ON FUNCTION @extschema@.kanon_hierarchy_quantile(regclass, name, text, int[], boolean)
+COMMENT ON FUNCTION @extschema@.kanon_hierarchy_quantile(regclass, name, text, int[], bigint, boolean)
 IS 'writes a hierarchy of groups of equal frequency for a column whose values have an order';
 
 CREATE FUNCTION @extschema@.kanon_hierarchy_from_fk(
