@@ -13,7 +13,7 @@
 # [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-page (what axe-core says of the pages), check-faults (a build in which
 # things are broken on purpose), check-docs [DOCS=README.md] (runs what the pages
 # show), check-oracle [CASES=… SEED=…] (every figure again, from the rows
-# alone), check-nights [CASES=… SEED=…] (publications night after night, and a reader who keeps
+# alone), check-crossing [CASES=… SEED=…] (all that kanon takes, crossed), check-nights [CASES=… SEED=…] (publications night after night, and a reader who keeps
 # all releases), check-linked [CASES=… SEED=…] (several tables as one release, and every attacker), check-without (the libraries that kanon can do without), check-fuzz,
 # check-sanitized (inside a server), check-reference, check-long (the whole
 # of what those take a share of), check-releases (not a published cell has changed, for who
@@ -44,7 +44,7 @@ endif
 # one: with one of these goals PGXS is left out, and what it takes to build is
 # left to a make of its own, started by the scripts in dev/.
 WHOLE = setup demo site pictures dist check check-layers check-limits check-format check-words check-core check-regress check-isolation check-tap check-page check-faults check-docs check-dist \
-	check-oracle check-nights check-linked check-without check-fuzz check-sanitized check-reference \
+	check-oracle check-crossing check-nights check-linked check-without check-fuzz check-sanitized check-reference \
 	check-long check-releases check-bare bench paper fuzz mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
 

@@ -282,6 +282,10 @@ SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"kn
 SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2, "missing": "any"}');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, missing => 'any', method => 'ilp');
 SELECT kanon_pattern_guided('people', 'no', '{age,zip}', 4, known_columns => 2, missing => 'value');
+SELECT kanon_pattern_guided('people', NULL, '{age,zip}', 4, known_columns => 2, missing => 'value', dry_run => true);
+-- each row shows a value or NULL, and there are fewer than such a combination's own k
+SELECT pattern FROM kanon_full_domain('people', 'no', '{age,zip}', 4, combinations => '{age=1000000}', missing => 'value', suppression_limit => 1);
+SELECT pattern FROM kanon_full_domain('people', NULL, '{age,zip}', 4, combinations => '{age=1000000}', suppression_limit => 1, dry_run => true);
 SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"known_columns": 2, "missing": "value"}');
 SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, model => 'full_domain', options => '{"known_columns": 2, "missing": "value"}');
 SELECT kanon_check('people', '{age,zip}', 2, missing => 'marked');

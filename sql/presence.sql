@@ -143,6 +143,18 @@ SELECT count(*) FROM kanon_risk('sparse', '{age,sex}', presence => kanon_presenc
 SELECT count(*) FROM kanon_risk('sparse', '{age,sex}', presence => kanon_delta_presence('patients', 0, 0.2));
 SELECT count(*) FROM kanon_risk('sparse', '{age,sex}', presence => '{}');
 SELECT count(*) FROM kanon_risk('sparse', '{age,id}', presence => kanon_presence('census', 2000, 0, 0.2, 0.9));
+-- groups of a source without values have no bounds: the shares' values are all in one
+CREATE TABLE empty_cells AS SELECT NULL::int AS age FROM generate_series(1, 3);
+CREATE VIEW with_values AS SELECT age FROM empty_cells UNION ALL VALUES (10), (20);
+SELECT level, shown, row_count FROM kanon_subtree('empty_cells', NULL, '{age}', 2, hierarchies => '{"age": {"quantile": [4, 2]}}', dry_run => true, privacy => ARRAY[kanon_presence('census', 40, 0, 1, 0.5)]);
+SELECT level, shown, row_count FROM kanon_subtree('empty_cells', NULL, '{age}', 2, hierarchies => '{"age": {"quantile": [4, 2]}}', dry_run => true, privacy => ARRAY[kanon_delta_presence('with_values', 0, 1)]);
+-- sets leave most of the population out, so that whoever matches is nearly sure to be in the table; everybody matches a class that shows nothing
+CREATE TABLE six AS SELECT * FROM (VALUES (10), (20), (30), (40), (50), (60)) v (age);
+CREATE TABLE evenly AS SELECT 'age' AS column_name, v::text AS value, 0.01 AS share FROM generate_series(1, 99) v;
+SELECT classes, row_count FROM kanon_cluster('six', 'six_public', '{age}', 2, show => 'set', mark => true, privacy => ARRAY[kanon_presence('evenly', 100, 0, 0.3, 0.9)]);
+SELECT count(*), age, kanon_pattern FROM six_public GROUP BY 2, 3;
+DROP VIEW with_values;
+DROP TABLE empty_cells, six, evenly, six_public;
 DROP VIEW nobody, sparse;
 DROP FUNCTION risk_again;
 DROP FUNCTION refuses, likelihood, shown, least_likelihood;

@@ -75,6 +75,9 @@ make_level(LevelBuilder *builder, int h, const uint64 *number)
 	int merged = own->groups[0] / own->groups[h];
 
 	own->node[h] = palloc(sizeof(Datum) * Max(own->n, 1));
+	/* a source of NULLs alone has no bounds: values of a population are all in one group */
+	if (own->n == 0)
+		own->node[h][0] = make_node(builder, NULL, NULL);
 	for (uint32 first = 0, next; first < own->n; first = next)
 	{
 		Datum node;

@@ -75,6 +75,14 @@ tell_partition(const Run *run)
 				 errhint("A dry run without partition_by says what the whole costs, if it can be solved.")));
 }
 
+/* A target is written, or a dry run promises one; functions that only compare releases ask for no mark. */
+static bool
+writes_or_rehearses(const Request *request)
+{
+	return request->target != NULL || request->published ||
+		   (request->given[OPTION_DRY_RUN] && DatumGetBool(request->values[OPTION_DRY_RUN]));
+}
+
 static void
 choose_for_known(Request *request)
 {
@@ -95,7 +103,7 @@ choose_for_known(Request *request)
 					 "A row's blank cells spare other rows theirs, which it does not count.",
 					 "Take 'greedy' or 'improve'.");
 	if (request->guided.missing != NULL && strcmp(request->guided.missing, "value") == 0 &&
-		!request->columns.mark && (request->target != NULL || request->published))
+		!request->columns.mark && writes_or_rehearses(request))
 		known_refuse("missing => 'value' without mark",
 					 "No reader could tell a blank cell from NULL of the source.",
 					 "Take the option \"mark\", or replace NULL by a value in a view of the source.");

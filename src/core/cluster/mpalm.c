@@ -20,6 +20,7 @@
 
 #include "cluster/clustering.h"
 #include "privacy/rules.h"
+#include "release/release.h"
 #include "util/sort.h"
 
 #define NO_CHILD UINT32_MAX
@@ -510,5 +511,8 @@ mondrian_under_populations(const KanonProblem *problem, KanonRelease *release, K
 	}
 	kanon_parts_free(env, &m.parts);
 	kanon_scratch_free(&m.scratch);
+	/* ranges and sets leave out persons of the population; everybody matches what shows nothing */
+	if (status == KANON_NOT_FOUND)
+		status = kanon_release_one_class_or(problem, status, release, report);
 	return status;
 }

@@ -141,6 +141,16 @@ prepare(FullDomain *domain)
 	return status;
 }
 
+/* NULL and blank cells are values that k show: each set of columns has a combination in every row, and no k may be above all. */
+static bool
+has_enough(const FullDomain *domain, const KanonProblem *problem)
+{
+	const KanonKnown *known = problem->known;
+
+	return known == NULL || known->missing != KANON_MISSING_VALUE ||
+		   (known->person != NULL ? (int64_t) known->npersons : domain->rows) >= domain->metric.blank;
+}
+
 /* A node's levels, for an error: '-' none, '*' all, 'A' the tenth. */
 static void
 write_levels(const Lattice *lattice, KanonPattern node, char *text)
@@ -339,6 +349,13 @@ solve(FullDomain *domain, KanonOutcome *outcome, KanonRelease *release)
 	Count count;
 	KanonStatus status = prepare(domain);
 
+	if (status == KANON_OK && !has_enough(domain, domain->problem))
+	{
+		snprintf(
+			domain->report->detail, sizeof(domain->report->detail),
+			"a set of combinations has a k above all that there is, and every row shows one of its combinations");
+		status = KANON_INFEASIBLE;
+	}
 	if (status == KANON_OK)
 		status = domain->lattice.wide ? search_wide(search, &domain->wide)
 									  : search_run(search, domain->options->search);

@@ -43,6 +43,13 @@ extern KanonStatus kanon_fill(const KanonProblem *problem, bool whole, KanonRele
 							  KanonReport *report, bool *filled);
 
 /*
+ * ---- one_class.c: where a method ended in vain, with `status` and a release that is freed, the release of all rows in one
+ * class that shows nothing; that status where they may not be one either.
+ */
+extern KanonStatus kanon_release_one_class_or(const KanonProblem *problem, KanonStatus status,
+											  KanonRelease *release, KanonReport *report);
+
+/*
  * ---- shown_classes.c, too: which class the rows of each class before are in, where row types are not divided but for
  * rows that were suppressed.
  */

@@ -159,26 +159,6 @@ mend(const KanonProblem *problem, double begin, KanonRelease *release, KanonRepo
 	return status;
 }
 
-/* No way of patterns led to classes that keep the rules: the whole table may be one. */
-static KanonStatus
-join_all(const KanonProblem *problem, KanonStatus status, KanonRelease *release, KanonReport *report)
-{
-	KanonReport told = *report;
-	KanonRelease whole;
-	KanonStatus joined = kanon_release_one_class(problem, &whole, &told);
-
-	if (joined == KANON_INFEASIBLE || joined == KANON_BROKEN)
-		return status;
-	if (joined != KANON_OK)
-		return joined;
-	kanon_release_free(problem, release);
-	*release = whole;
-	*report = told;
-	report->detail[0] = '\0';
-	report->guarantee = 0;
-	return KANON_OK;
-}
-
 KanonStatus
 kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
@@ -189,7 +169,7 @@ kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release, KanonRepo
 		status = mend(problem, begin, release, report);
 	if (kanon_by_types(problem) &&
 		(status == KANON_REST_FORBIDDEN || status == KANON_NOT_FOUND || status == KANON_INFEASIBLE))
-		status = join_all(problem, status, release, report);
+		status = kanon_release_one_class_or(problem, status, release, report);
 	report->seconds = problem->env->now(problem->env->arg) - begin;
 	return status;
 }
