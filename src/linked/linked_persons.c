@@ -276,13 +276,40 @@ linked_persons_of(Linked *linked, const LinkedTable *table)
 	return person;
 }
 
+/* By the values that rules look at: no order but theirs decides with whom others agree. */
+static int
+compare_values(const void *a, const void *b, void *arg)
+{
+	const Linked *linked = arg;
+	const Run *run = linked->tables[0].run;
+	const Person *left = *(Person *const *) a, *right = *(Person *const *) b;
+
+	for (int c = run->source->nqis; c < run->source->ngrouped && linked->values != NULL; c++)
+	{
+		uint32 one = run->types->grouped[c].code[left->values];
+		uint32 other = run->types->grouped[c].code[right->values];
+
+		if (one != other)
+			return one < other ? -1 : 1;
+	}
+	return memcmp(left->pseudonym, right->pseudonym, UUID_LEN);
+}
+
 void
 linked_number_others(Linked *linked)
 {
+	Person **others =
+		border_palloc(linked->border, sizeof(Person *) * Max(linked->published - linked->npersons, 1));
 	HASH_SEQ_STATUS scan;
 	Person *person;
+	Size n = 0;
 
 	hash_seq_init(&scan, linked->persons);
 	while ((person = hash_seq_search(&scan)) != NULL)
-		number_person(linked, person);
+		if (person->number == NOBODY)
+			others[n++] = person;
+	qsort_arg(others, n, sizeof(Person *), compare_values, linked);
+	for (Size i = 0; i < n; i++)
+		number_person(linked, others[i]);
+	border_pfree(linked->border, others);
 }
