@@ -68,6 +68,10 @@ typedef struct LinkedTerms
 	char *key;        /* that the caller gives; or NULL */
 	List *references; /* char *: columns, each followed by the table to which it refers */
 	char *constraint; /* that leads to persons, as the caller names it; or NULL */
+	int max_rows;     /* 0: no limit */
+	int class_size;   /* of the subject: persons of a class; 0: k */
+	bool tries_sizes; /* … or whichever loses least */
+	bool referenced;  /* of a lookup: rows alone to which published rows refer */
 } LinkedTerms;
 
 /* Places of keys among the grouped columns. */
@@ -88,11 +92,7 @@ typedef struct LinkedTable
 	Jsonb *options; /* without what is read here */
 	ArrayType *qis;
 	LinkedTerms terms;
-	int max_rows;     /* 0: no limit */
-	int class_size;   /* of the subject: persons of a class; 0: k */
-	bool tries_sizes; /* … or whichever loses least */
 	bool linked;
-	bool referenced; /* of a lookup: rows alone to which published rows refer */
 
 	/* what the catalogs say */
 	LinkedRole role;
@@ -124,6 +124,7 @@ typedef struct LinkedTable
 	uint8 *level;
 	KanonProblem ruled; /* rules of the values of known rows, by row types; privacy NULL: there are none */
 	uint32 *whose;      /* [ntypes] persons, for these */
+	uint32 **looks;     /* [columns][codes] what readers see, as the core wants it; or NULL */
 } LinkedTable;
 
 typedef struct Linked
@@ -241,6 +242,10 @@ extern void linked_solve(Linked *linked);
 extern void linked_measure(Linked *linked);  /* loss and published rows of each table */
 extern void linked_forget(Linked *linked);   /* persons and what was solved for them */
 extern KanonStatus linked_release(Run *run); /* of a table, once all are solved */
+
+/* linked_looks.c: what readers see in its cells, where rules have to know. */
+extern void linked_look(const Linked *linked, LinkedTable *table);
+extern void linked_forget_looks(LinkedTable *table);
 
 /* The class of the person who has the key; NULL: the person is not published. */
 struct Pseudonyms;

@@ -114,9 +114,9 @@ find_referred(const LinkedTable *table)
 	const Source *source = table->run->source;
 	Referred referred = {.key = 0};
 
-	while (table->referenced && strcmp(source->kept[referred.key].name, table->key) != 0)
+	while (table->terms.referenced && strcmp(source->kept[referred.key].name, table->key) != 0)
 		referred.key++;
-	for (int i = 0; i < linked->n && table->referenced; i++)
+	for (int i = 0; i < linked->n && table->terms.referenced; i++)
 	{
 		const LinkedTable *from = &linked->tables[i];
 		ListCell *cell;
@@ -153,7 +153,7 @@ put_row(const LinkedTable *table, const Referred *referred, BulkWriter *bulk, co
 		values = masks->values;
 		nulls = masks->nulls;
 	}
-	if (table->referenced && !is_referred(referred, values[referred->key]))
+	if (table->terms.referenced && !is_referred(referred, values[referred->key]))
 		return false;
 	if (masks != NULL)
 		masks_count(masks, 1);

@@ -109,7 +109,7 @@ tell(const Linked *linked)
 								   linked->tables[0].relname),
 						 errhint("Other hierarchies or patterns of the subject's table keep more persons.")));
 	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS; i++)
-		if (linked->tables[i].max_rows == 0)
+		if (linked->tables[i].terms.max_rows == 0)
 			tell_many(linked, &linked->tables[i]);
 	for (int i = 1; i < linked->n; i++)
 	{

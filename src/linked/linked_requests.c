@@ -287,7 +287,7 @@ count_persons(LinkedTable *table)
 	StringInfoData json;
 	Datum rules;
 
-	if (table->max_rows > 0)
+	if (table->terms.max_rows > 0)
 		raise_column(table, table->parent_column, "is not published, so that max_rows says nothing",
 					 "Leave out \"max_rows\" where a table is not linked.");
 	initStringInfo(&json);
@@ -387,8 +387,9 @@ fill_request(Linked *linked, LinkedTable *table)
 		count_persons(table);
 	set_lasting_costs(linked, table);
 	memset(request, 0, sizeof(*request));
-	request->k =
-		table->role == LINKED_ROWS || table->role == LINKED_LOOKUP ? 1 : Max(linked->k, table->class_size);
+	request->k = table->role == LINKED_ROWS || table->role == LINKED_LOOKUP
+					 ? 1
+					 : Max(linked->k, table->terms.class_size);
 	request->published = linked->publication != NULL;
 	request->series.stable = table->role == LINKED_SUBJECT && linked->series.stable;
 	request_of_json(request, roles[table->role], table->options);

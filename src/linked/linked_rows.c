@@ -41,6 +41,7 @@ linked_forget(Linked *linked)
 		table->whose = NULL;
 		table->gone = NULL;
 		table->level = NULL;
+		linked_forget_looks(table);
 		kanon_privacy_close(table->ruled.privacy);
 		table->ruled.privacy = NULL;
 		table->nrows = 0;
@@ -237,12 +238,12 @@ draw_rows(const Linked *linked, LinkedTable *table)
 	{
 		uint32 n = start[p + 1] - start[p];
 
-		if (n <= (uint32) table->max_rows)
+		if (n <= (uint32) table->terms.max_rows)
 			continue;
 		qsort_arg(order + start[p], n, sizeof(uint32), compare_drawn, &drawn);
-		for (uint32 i = start[p] + table->max_rows; i < start[p + 1]; i++)
+		for (uint32 i = start[p] + table->terms.max_rows; i < start[p + 1]; i++)
 			table->gone[order[i]] = true;
-		table->tally.over += n - table->max_rows;
+		table->tally.over += n - table->terms.max_rows;
 	}
 	border_pfree(border, order);
 	border_pfree(border, start);
@@ -309,9 +310,11 @@ linked_solve(Linked *linked)
 		KanonLinkedTable *to = &tables[problem.ntables++];
 
 		find_rows(linked, table);
-		if (table->max_rows > 0)
+		if (table->terms.max_rows > 0)
 			draw_rows(linked, table);
 		open_rules(linked, table);
+		linked_look(linked, table);
+		to->look = (const uint32 *const *) table->looks;
 		to->problem = &table->run->problem;
 		to->ruled = table->ruled.privacy != NULL ? &table->ruled : NULL;
 		to->weight = linked_stake(linked, table);

@@ -290,7 +290,7 @@ find_copies(Schema *schema)
 
 			if (key == NULL)
 				continue;
-			if (table->max_rows > 0 || !table->linked || table->referenced)
+			if (table->terms.max_rows > 0 || !table->linked || table->terms.referenced)
 				linked_raise_table(table, "has rows to which rows of persons refer, as their columns",
 								   "Leave out \"max_rows\", \"linked\" and \"referenced\".");
 			if (table->key == NULL)
@@ -351,7 +351,7 @@ find_lookups(Schema *schema)
 				table, "has no path to the subject, and no other table refers to it",
 				"Foreign keys of the catalogs must lead from it to the subject's table, over tables that "
 				"are named; or publish it alone.");
-		if (table->qis != NULL || table->max_rows > 0 || !table->linked)
+		if (table->qis != NULL || table->terms.max_rows > 0 || !table->linked)
 			linked_raise_table(table, "is a lookup, on which no person hangs",
 							   "Of lookups say what to \"keep\" and \"mask\", and no more. " COPIES_HINT);
 		table->role = LINKED_LOOKUP;
@@ -497,11 +497,11 @@ check_subject(Linked *linked, Oid subject)
 	if (table->key == NULL)
 		linked_raise_table(table, "has no primary key of one column, by which persons are told apart",
 						   "Give it a primary key of one column; or say {\"key\": \"id\"} of a view.");
-	if (table->terms.constraint != NULL || table->max_rows > 0 || !table->linked)
+	if (table->terms.constraint != NULL || table->terms.max_rows > 0 || !table->linked)
 		linked_raise_table(table,
 						   "is the subject: \"foreign_key\", \"max_rows\" and \"linked\" are of other tables",
 						   "Leave them out.");
-	if (table->class_size > 0 && table->class_size < linked->k)
+	if (table->terms.class_size > 0 && table->terms.class_size < linked->k)
 		linked_raise_table(table, "has a \"class_size\" below k",
 						   "Classes of more persons than k lose less of their rows.");
 	check_key(linked, table, table->key, table, NULL);
@@ -560,7 +560,7 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 	{
 		LinkedTable *table = &linked->tables[i];
 
-		if ((table->class_size > 0 || table->tries_sizes) && table->role != LINKED_SUBJECT)
+		if ((table->terms.class_size > 0 || table->terms.tries_sizes) && table->role != LINKED_SUBJECT)
 			linked_raise_table(table, "is not the subject, whose classes alone have a \"class_size\"",
 							   "Leave it out.");
 		if (table->terms.weight != 1 && table->role > LINKED_ROWS)
@@ -570,7 +570,7 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 		if (table->role == LINKED_LOOKUP && table->key == NULL && !linked->checks)
 			linked_raise_table(table, "is a lookup without a primary key of one column",
 							   "Keys are published as pseudonyms where one column is the primary key.");
-		if (table->referenced)
+		if (table->terms.referenced)
 			check_referenced(linked, i);
 		if (table->qis == NULL && table->role != LINKED_LOOKUP)
 			linked_raise_table(

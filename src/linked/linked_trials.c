@@ -143,7 +143,7 @@ linked_choose_size(Linked *linked)
 	int64 size;
 	int nest;
 
-	if (!subject->tries_sizes || !has_rows(linked))
+	if (!subject->terms.tries_sizes || !has_rows(linked))
 		return;
 	nest = in_silence();
 	size = best_size(linked, true);
@@ -157,12 +157,12 @@ int64
 linked_try(Linked *linked, int64 k, const char *known)
 {
 	const LinkedTable *subject = &linked->tables[0];
-	Trial trial = {linked, Max(k, subject->class_size)};
+	Trial trial = {linked, Max(k, subject->terms.class_size)};
 	int nest = in_silence();
 
 	linked->k = k;
 	linked_know(linked, known);
-	if (subject->tries_sizes && has_rows(linked))
+	if (subject->terms.tries_sizes && has_rows(linked))
 		trial.size = best_size(linked, false);
 	if (trial.size > 0 && !succeeds(&trial, false))
 		trial.size = 0;

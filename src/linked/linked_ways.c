@@ -77,7 +77,7 @@ is_way(const Ways *ways, const LinkedTable *from, const char *column, const Link
 {
 	if (lookup->role != LINKED_LOOKUP)
 		return false;
-	return ways->joined || lookup->referenced ? linked_keeps(from, column) : true;
+	return ways->joined || lookup->terms.referenced ? linked_keeps(from, column) : true;
 }
 
 static void

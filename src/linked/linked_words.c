@@ -162,10 +162,10 @@ take_class_size(LinkedTable *table)
 		memcmp(value->val.string.val, "auto", 4) == 0)
 	{
 		(void) take_word(table, "class_size");
-		table->tries_sizes = true;
+		table->terms.tries_sizes = true;
 	}
 	else
-		table->class_size = take_number(
+		table->terms.class_size = take_number(
 			table, "class_size", "It is how many persons a class of the subject's table has, or \"auto\".");
 }
 
@@ -244,14 +244,14 @@ take_table(Linked *linked, char *name, const JsonbValue *value)
 	table->options = JsonbValueToJsonb(unconstify(JsonbValue *, value));
 	table->relname = table->target = name_bare(table->relid);
 	take_names(table);
-	table->max_rows =
+	table->terms.max_rows =
 		take_number(table, "max_rows", "It is how many rows of a person are published at most.");
 	table->terms.weight = take_weight(table);
 	table->terms.key = take_text(table, "key");
 	take_references(table);
 	take_class_size(table);
 	table->linked = take_bool(table, "linked", true, "false publishes it without a key to the person.");
-	table->referenced =
+	table->terms.referenced =
 		take_bool(table, "referenced", false, "true publishes rows alone to which published rows refer.");
 	table->terms.constraint = take_text(table, "foreign_key");
 	if (find_word(table->options, "target") != NULL)

@@ -337,7 +337,7 @@ begin_release(const KanonPublication *publication)
 	linked->publication = publication->name;
 	linked->read = relations_read(options);
 	linked_begin(linked, source_of(publication), tables_of(publication, options));
-	if (linked->tables[0].tries_sizes)
+	if (linked->tables[0].terms.tries_sizes)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("classes of a publication have one size in all releases"),

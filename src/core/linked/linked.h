@@ -42,6 +42,8 @@ typedef struct KanonLinkedTable
 	const uint32_t *person; /* [nrows] */
 	const uint32_t *above;  /* [nrows] the row of the parent; NULL: persons are */
 	bool *gone;             /* [nrows] left out; in: those that are already; out: all */
+	const uint32_t *const *
+		look; /* [columns] of each code: a number of what readers see, the same at all levels; 0: nothing.  NULL: cells that differ look different */
 
 	/* Out: what a row shows: row type `like[i]`, of quasi-identifier q from level[i * nqis + q] on. */
 	int nqis;

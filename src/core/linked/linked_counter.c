@@ -6,7 +6,6 @@
  * A row is known with its copies, and the person's own copies always are.
  */
 #include "linked/linked_counter.h"
-#include "privacy/rules.h"
 #include "util/number.h"
 #include "util/sort.h"
 
@@ -305,6 +304,15 @@ is_chosen_gone(const Counter *counter, int n)
 	return false;
 }
 
+/* The node that stands for what readers see of a row that is there. */
+static uint32_t
+seen_node(const Counter *counter, uint32_t row)
+{
+	uint32_t node = counter->class->rows[row].node;
+
+	return counter->alike.first != NULL ? counter->alike.first[node] : node;
+}
+
 static int
 compare_order(const void *a, const void *b, void *arg)
 {
@@ -318,8 +326,8 @@ compare_order(const void *a, const void *b, void *arg)
 		return left->above < right->above ? -1 : 1;
 	if (left->gone != right->gone)
 		return left->gone ? 1 : -1;
-	if (left->node != right->node)
-		return left->node < right->node ? -1 : 1;
+	if (seen_node(arg, *(const uint32_t *) a) != seen_node(arg, *(const uint32_t *) b))
+		return seen_node(arg, *(const uint32_t *) a) < seen_node(arg, *(const uint32_t *) b) ? -1 : 1;
 	one = ((Counter *) arg)->shape[*(const uint32_t *) a];
 	other = ((Counter *) arg)->shape[*(const uint32_t *) b];
 	return one < other ? -1 : one > other;
@@ -351,7 +359,7 @@ find_copies(Counter *counter)
 	for (uint32_t r = class->nrows; r-- > 0;)
 	{
 		const LinkedRow *row = &class->rows[r];
-		uint64_t node = (uint64_t) row->node + 1;
+		uint64_t node = (uint64_t) seen_node(counter, r) + 1;
 
 		counter->look[r] = kanon_mix(kanon_mix(node << 8 | row->table) + hash_copies(counter, r));
 		if (row->gone || !is_copy(class, r))
@@ -367,6 +375,12 @@ order_rows(Counter *counter)
 {
 	LinkedClass *class = counter->class;
 	uint32_t *scratch = (uint32_t *) counter->sum;
+	KanonStatus status = kanon_linked_make_room(counter);
+
+	if (status == KANON_OK && counter->alike.first != NULL)
+		status = kanon_linked_find_alike(counter);
+	if (status != KANON_OK)
+		return status;
 
 	memset(counter->has_rows, 0, sizeof(bool) * class->nrows);
 	memset(counter->touched, 0, sizeof(uint16_t) * class->nrows);
@@ -381,7 +395,7 @@ order_rows(Counter *counter)
 	{
 		uint32_t above = class->rows[r].above;
 
-		counter->shape[r] = kanon_mix(counter->shape[r] + kanon_mix(class->rows[r].node));
+		counter->shape[r] = kanon_mix(counter->shape[r] + kanon_mix(seen_node(counter, r)));
 		if (above == KANON_NO_ROW || class->rows[r].gone)
 			continue;
 		counter->has_rows[above] = true;
@@ -391,15 +405,7 @@ order_rows(Counter *counter)
 	for (uint32_t p = 0; p < class->npersons; p++)
 		kanon_sort(counter->order + class->start[p], scratch, class->start[p + 1] - class->start[p],
 				   sizeof(uint32_t), compare_order, counter);
-	if (counter->seen_room >= class->nnodes)
-		return KANON_OK;
-	kanon_drop(&counter->scratch, counter->seen);
-	kanon_drop(&counter->scratch, counter->lost);
-	counter->seen_room = class->nnodes;
-	counter->seen = kanon_take0(&counter->scratch, class->nnodes, sizeof(uint64_t));
-	counter->lost = kanon_take0(&counter->scratch, class->nnodes, sizeof(bool));
-	counter->round = 0;
-	return kanon_taken(&counter->scratch);
+	return KANON_OK;
 }
 
 static void
@@ -427,16 +433,16 @@ visit_last(Counter *counter, uint32_t row, int n)
 	bool stands = counter->class->linked->tables[last->table].ruled == NULL && !is_bound(counter, row) &&
 				  counter->copy[row] == KANON_NO_ROW;
 
-	if (stands && counter->seen[last->node] == counter->round && !counter->lost[last->node])
+	uint32_t node = seen_node(counter, row);
+	bool lost;
+
+	if (stands && counter->seen[node] == counter->round && !counter->lost[node])
 		return;
 	if (stands)
-		counter->seen[last->node] = counter->round;
-	{
-		bool lost = visit(counter, n);
-
-		if (stands)
-			counter->lost[last->node] = lost;
-	}
+		counter->seen[node] = counter->round;
+	lost = visit(counter, n);
+	if (stands)
+		counter->lost[node] = lost;
 }
 
 /* n rows are chosen; further ones from `from` on, until there are `most`. */
@@ -499,81 +505,6 @@ forget(Counter *counter)
 		memset(counter->slots, 0, sizeof(uint32_t) * counter->nslots);
 }
 
-/* ---- rules ---- */
-
-static int
-compare_knowns(const void *a, const void *b, void *arg)
-{
-	const Known *left = a, *right = b;
-
-	(void) arg;
-	if (left->hash != right->hash)
-		return left->hash < right->hash ? -1 : 1;
-	if (left->person != right->person)
-		return left->person ? -1 : 1;
-	return left->row < right->row ? -1 : left->row > right->row;
-}
-
-/* Do those who have a combination keep the rules of persons? */
-static bool
-persons_keep_rules(const Counter *counter, const Known *known, size_t n)
-{
-	const LinkedClass *class = counter->class;
-
-	for (size_t i = 0; i < n; i++)
-		counter->types[i] = class->linked->values[class->members[known[i].row]];
-	return kanon_privacy_allows(class->linked->ruled, counter->types, counter->ones, n, true, NULL);
-}
-
-/* May the values of these rows be all that one can be?  Each row is met once. */
-static bool
-keeps_rules(const Counter *counter, const Known *known, size_t n)
-{
-	const LinkedClass *class = counter->class;
-	const KanonLinkedTable *table;
-	size_t nrows = 0;
-
-	if (known[0].person)
-		return persons_keep_rules(counter, known, n);
-	table = &class->linked->tables[class->rows[known[0].row].table];
-
-	for (size_t i = 0; i < n; i++)
-		if (i == 0 || known[i].row != known[i - 1].row)
-			counter->types[nrows++] = table->type[class->rows[known[i].row].row];
-	return kanon_privacy_allows(table->ruled, counter->types, counter->ones, nrows, true, NULL);
-}
-
-/* Marks the combinations of which the values of a row break a rule. */
-static KanonStatus
-judge(Counter *counter)
-{
-	size_t mark = kanon_mark(&counter->scratch);
-	Known *scratch = kanon_take(&counter->scratch, counter->nknown, sizeof(Known));
-
-	if (kanon_taken(&counter->scratch) != KANON_OK)
-		return KANON_NO_MEMORY;
-	kanon_sort(counter->knowns, scratch, counter->nknown, sizeof(Known), compare_knowns, NULL);
-	for (size_t from = 0, to; from < counter->nknown; from = to)
-	{
-		for (to = from; to < counter->nknown && counter->knowns[to].hash == counter->knowns[from].hash &&
-						counter->knowns[to].person == counter->knowns[from].person;)
-			to++;
-		if (!keeps_rules(counter, counter->knowns + from, to - from))
-			counter->forms[counter->knowns[from].form].broken = true;
-		if (kanon_stop(counter->class->pace, to - from))
-			return KANON_CANCELLED;
-	}
-	kanon_release(&counter->scratch, mark);
-	for (int t = 0; t < counter->class->linked->ntables; t++)
-		if (counter->class->linked->tables[t].ruled != NULL &&
-			kanon_privacy_failed(counter->class->linked->tables[t].ruled->privacy))
-			return KANON_NO_MEMORY;
-	return counter->class->linked->ruled != NULL &&
-				   kanon_privacy_failed(counter->class->linked->ruled->privacy)
-			   ? KANON_NO_MEMORY
-			   : KANON_OK;
-}
-
 /* ---- a counter ---- */
 
 KanonStatus
@@ -585,7 +516,7 @@ kanon_linked_count(LinkedCounter *counter, int size)
 		return count(counter, size);
 	forget(counter);
 	status = count(counter, size);
-	return status == KANON_OK && counter->ruled ? judge(counter) : status;
+	return status == KANON_OK && counter->ruled ? kanon_linked_judge(counter) : status;
 }
 
 KanonStatus

@@ -28,6 +28,14 @@ typedef struct LinkedKnown
 	bool person;
 } LinkedKnown;
 
+/* Nodes that look the same to readers. */
+typedef struct LinkedAlike
+{
+	size_t room;     /* nodes */
+	uint32_t *first; /* [nodes] of those like each; NULL: nothing depends on it */
+	uint64_t *looks; /* [nodes] what readers see */
+} LinkedAlike;
+
 struct LinkedCounter
 {
 	LinkedClass *class;
@@ -51,8 +59,8 @@ struct LinkedCounter
 	uint16_t *touched;           /* [nrows] rows chosen that are it, or hang on it */
 	uint64_t round;              /* of rows that may be the last one chosen */
 	uint64_t *seen;              /* [nodes] the round in which a row that shows the node was visited, … */
-	size_t seen_room;
-	bool *lost;      /* … and whether rows of that combination go */
+	bool *lost;                  /* … and whether rows of that combination go */
+	LinkedAlike alike;
 	uint64_t *sum;   /* [nrows of the class] of what hangs on a row, while a hash is made */
 	bool losing;     /* on the second way: rows that have to go do so */
 	uint32_t *rare;  /* [nodes] rare combinations that have each */
@@ -75,6 +83,13 @@ struct LinkedCounter
 
 /* The combinations of so many rows; on the second way rows that have to go do so. */
 extern KanonStatus kanon_linked_count(LinkedCounter *counter, int size);
+
+/* linked_rules.c: marks the combinations whose values break a rule. */
+extern KanonStatus kanon_linked_judge(LinkedCounter *counter);
+
+/* linked_alike.c: room for all nodes of the class, and which of them look alike. */
+extern KanonStatus kanon_linked_make_room(LinkedCounter *counter);
+extern KanonStatus kanon_linked_find_alike(LinkedCounter *counter);
 
 /* The rows chosen, and copies that are known with them: how many. */
 #define LINKED_MOST_KNOWN ((LINKED_MOST_CHOSEN + 1) * KANON_MAX_LINKED)
