@@ -150,7 +150,7 @@ SELECT second_row(model, method, protect) FROM (VALUES ('pattern_guided', 'greed
 -- and without company in its private table nobody knows who was where
 DELETE FROM stay WHERE id > 80;
 SELECT kanon_create_publication('stays', 'stay', '{a,b,c}', 3, '{"method": "forest"}', model => 'cluster', key => 'who');
-DELETE FROM stays_types_1 WHERE kanon_rows IS NULL;
+DELETE FROM stays_types_1 WHERE kanon__rows IS NULL;
 INSERT INTO stay VALUES (1, 91, 1, 1, 1, 1);
 \set VERBOSITY default
 SET client_min_messages = notice;
@@ -189,10 +189,10 @@ INSERT INTO gone SELECT i, 1, CASE WHEN i <= 4 THEN 1 ELSE i END, 'v' || i FROM 
 SELECT kanon_create_publication('come', 'gone', '{a,b}', 3, '{"method": "mondrian_relaxed", "residual": "drop", "show": "set", "keep": ["id", "ill"], "allow_identifying": ["id", "ill"], "min_rows": 0}', model => 'cluster');
 DELETE FROM gone WHERE id NOT IN (SELECT min(id) FROM come WHERE id <= 4 GROUP BY a, b);
 SELECT status, row_count FROM kanon_refresh('come');
-SELECT count(DISTINCT kanon_class) AS classes, count(DISTINCT kanon_row) AS rows FROM come_types_2 WHERE kanon_row IS NOT NULL;
+SELECT count(DISTINCT kanon__class) AS classes, count(DISTINCT kanon__row) AS rows FROM come_types_2 WHERE kanon__row IS NOT NULL;
 INSERT INTO gone SELECT 20 + i, 7, 7, 'w' || i FROM generate_series(1, 3) i;
 SELECT status, row_count FROM kanon_refresh('come');
-SELECT count(DISTINCT kanon_class) AS classes, count(DISTINCT kanon_row) AS rows FROM come_types_3 WHERE kanon_row IS NOT NULL;
+SELECT count(DISTINCT kanon__class) AS classes, count(DISTINCT kanon__row) AS rows FROM come_types_3 WHERE kanon__row IS NOT NULL;
 SELECT kanon_drop_publication('come');
 -- a protected night on which fewer than k are left is held: others may come back
 SELECT kanon_create_publication('few', 'visit', '{a}', 3, '{"min_rows": 0}', key => 'id', protect_successive => true);

@@ -128,14 +128,14 @@ ALTER TABLE p_persons_2 DROP COLUMN key
 ALTER TABLE p_persons_2 ALTER key TYPE point USING '(1,1)'
 ALTER TABLE p_types_2 ALTER a TYPE text
 ALTER TABLE p_types_2 DROP COLUMN a
-ALTER TABLE p_types_2 ALTER kanon_pattern TYPE int8 USING 4096
-ALTER TABLE p_types_2 ALTER kanon_class TYPE text
-UPDATE p_types_2 SET kanon_class = -5
-UPDATE p_types_2 SET kanon_rows = 9223372036854775807
-UPDATE p_types_2 SET kanon_rows = -1
-UPDATE p_types_2 SET kanon_pattern = repeat('-', 10000)
-UPDATE p_types_2 SET kanon_pattern = ''
-UPDATE p_types_2 SET kanon_pattern = NULL
+ALTER TABLE p_types_2 ALTER kanon__pattern TYPE int8 USING 4096
+ALTER TABLE p_types_2 ALTER kanon__class TYPE text
+UPDATE p_types_2 SET kanon__class = -5
+UPDATE p_types_2 SET kanon__rows = 9223372036854775807
+UPDATE p_types_2 SET kanon__rows = -1
+UPDATE p_types_2 SET kanon__pattern = repeat('-', 10000)
+UPDATE p_types_2 SET kanon__pattern = ''
+UPDATE p_types_2 SET kanon__pattern = NULL
 DROP TABLE p_persons_2
 DROP TABLE p_types_2
 DROP VIEW p; CREATE TABLE p (a int)
@@ -190,11 +190,11 @@ UPDATE p_persons_2 SET class = 1
 DELETE FROM p_persons_2
 INSERT INTO p_persons_2 SELECT * FROM p_persons_2
 UPDATE p_persons_1 SET class = -1
-UPDATE p_types_2 SET kanon_class = NULL
-UPDATE p_types_2 SET kanon_rows = NULL
-UPDATE p_types_2 SET kanon_rows = 1
-UPDATE p_types_2 SET kanon_pattern = '**'
-UPDATE p_types_2 SET kanon_pattern = 'xx'
+UPDATE p_types_2 SET kanon__class = NULL
+UPDATE p_types_2 SET kanon__rows = NULL
+UPDATE p_types_2 SET kanon__rows = 1
+UPDATE p_types_2 SET kanon__pattern = '**'
+UPDATE p_types_2 SET kanon__pattern = 'xx'
 UPDATE p_types_2 SET a = NULL, b = NULL
 DELETE FROM p_types_2
 INSERT INTO p_types_2 SELECT * FROM p_types_2

@@ -138,20 +138,20 @@ SELECT kanon_create_publication('p', 'people', '{q,n}', 2, key => 'i', keep_rele
 UPDATE p_history SET digest = NULL; -- as if something had changed
 SELECT status, row_count FROM kanon_refresh('p');
 SELECT relname FROM pg_class WHERE relnamespace = 'gate_test'::regnamespace AND relname LIKE 'p\_%' ORDER BY 1;
-ALTER TABLE p_types_2 ALTER kanon_pattern TYPE int8 USING 4096;
+ALTER TABLE p_types_2 ALTER kanon__pattern TYPE int8 USING 4096;
 UPDATE p_history SET digest = NULL; -- as if something had changed
 SELECT status, row_count FROM kanon_refresh('p');
-ALTER TABLE p_types_3 ALTER kanon_class TYPE text;
+ALTER TABLE p_types_3 ALTER kanon__class TYPE text;
 UPDATE p_history SET digest = NULL; -- as if something had changed
 SELECT status, row_count FROM kanon_refresh('p');
 ALTER TABLE p_types_4 ALTER q TYPE int8 USING 4096;
 UPDATE p_history SET digest = NULL; -- as if something had changed
 SELECT status, row_count FROM kanon_refresh('p');
-ALTER TABLE p_types_5 DROP kanon_rows;
+ALTER TABLE p_types_5 DROP kanon__rows;
 UPDATE p_history SET digest = NULL; -- as if something had changed
 SELECT status, row_count FROM kanon_refresh('p');
 ALTER TABLE p_types_6 RENAME TO p_types;
-CREATE VIEW p_types_6 AS SELECT q, n, 4096::int8 AS kanon_class, 4096::int8 AS kanon_pattern, 1::int8 AS kanon_rows FROM people;
+CREATE VIEW p_types_6 AS SELECT q, n, 4096::int8 AS kanon__class, 4096::int8 AS kanon__pattern, 1::int8 AS kanon__rows FROM people;
 UPDATE p_history SET digest = NULL; -- as if something had changed
 SELECT status, row_count FROM kanon_refresh('p');
 SELECT q, n, count(*) >= 2 AS k FROM p GROUP BY q, n ORDER BY q, n;
@@ -169,7 +169,7 @@ DECLARE
     staged regclass;
 BEGIN
     FOR staged IN SELECT oid FROM pg_class WHERE relname LIKE 'kanon\_keyed\_%' AND nextval('gate_test.tampered') <= most LOOP
-        EXECUTE format('INSERT INTO %s (q, i, kanon_type, kanon_class) VALUES (''q0'', 1, 2000000000, 0)', staged);
+        EXECUTE format('INSERT INTO %s (q, i, kanon__type, kanon__class) VALUES (''q0'', 1, 2000000000, 0)', staged);
     END LOOP;
     RETURN true;
 END $$;

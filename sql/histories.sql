@@ -81,7 +81,7 @@ SELECT joined_below_k + departed_below_k + moved_below_k + changed_below_k AS be
 SELECT smallest_difference, held_persons, held_oldest FROM kanon_publication_status('told');
 -- no other table than the last has rows: and none of a person who is gone, but what nobody else has
 SELECT relname FROM pg_class WHERE relname LIKE 'told\_rows%' AND relnamespace = 'histories_test'::regnamespace ORDER BY 1;
-SELECT count(*), count(born), count(ill), count(DISTINCT kanon_history) FROM told_rows_10 WHERE kanon_gone;
+SELECT count(*), count(born), count(ill), count(DISTINCT kanon__history) FROM told_rows_10 WHERE kanon__gone;
 -- the columns stay, or histories begin anew
 SELECT kanon_alter_publication('told', set_options => '{"keep": []}');
 SELECT kanon_alter_publication('told', protect_successive => false);

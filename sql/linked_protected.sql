@@ -101,14 +101,14 @@ EXCEPTION WHEN SQLSTATE 'KA000' THEN
 END
 $$;
 SET client_min_messages = error;
-SELECT guild_altered('UPDATE guild_rows SET kanon_levels = NULL');
-SELECT guild_altered($$UPDATE guild_rows SET kanon_levels = ''$$);
-SELECT guild_altered($$UPDATE guild_rows SET kanon_levels = '\xff'$$);
-SELECT guild_altered('UPDATE guild_rows SET kanon_row = NULL, kanon_person = NULL');
+SELECT guild_altered('UPDATE guild_rows SET kanon__levels = NULL');
+SELECT guild_altered($$UPDATE guild_rows SET kanon__levels = ''$$);
+SELECT guild_altered($$UPDATE guild_rows SET kanon__levels = '\xff'$$);
+SELECT guild_altered('UPDATE guild_rows SET kanon__row = NULL, kanon__person = NULL');
 SELECT guild_altered('UPDATE guild_held SET id = NULL');
-SELECT guild_altered('UPDATE guild_held SET kanon_part = NULL, kanon_person = NULL');
+SELECT guild_altered('UPDATE guild_held SET kanon__part = NULL, kanon__person = NULL');
 SELECT guild_altered('UPDATE guild_persons SET history = NULL WHERE id = 1');
-DO $$ BEGIN EXECUTE format('DROP VIEW guild_rows; ALTER TABLE guild_private.orders_rows_%1$s ALTER kanon_levels TYPE int8 USING 7; CREATE VIEW guild_rows AS TABLE guild_private.orders_rows_%1$s', (SELECT max(release) FROM kanon_releases)); END $$;
+DO $$ BEGIN EXECUTE format('DROP VIEW guild_rows; ALTER TABLE guild_private.orders_rows_%1$s ALTER kanon__levels TYPE int8 USING 7; CREATE VIEW guild_rows AS TABLE guild_private.orders_rows_%1$s', (SELECT max(release) FROM kanon_releases)); END $$;
 SELECT guild_altered('SELECT 1');
 DROP VIEW guild_rows, guild_held, guild_persons;
 DROP FUNCTION guild_altered;

@@ -258,10 +258,10 @@ SELECT l.persons_below_k AS levels, d.persons_below_k AS diverse
 FROM kanon_compare_releases('levels', 1, 2) l, kanon_compare_releases('diverse', 1, 2) d;
 SELECT count(*) > 0 AS generalized FROM levels WHERE age LIKE '%+';
 -- no row type left its class while that had 5 rows
-SELECT bool_and(b.kanon_class IS NOT NULL) AS stayed, count(*) > 100 AS many
-FROM (SELECT t.*, sum(n.rows) OVER (PARTITION BY kanon_class) AS there FROM levels_types_1 t
+SELECT bool_and(b.kanon__class IS NOT NULL) AS stayed, count(*) > 100 AS many
+FROM (SELECT t.*, sum(n.rows) OVER (PARTITION BY kanon__class) AS there FROM levels_types_1 t
       JOIN (SELECT age, zip, count(*) AS rows FROM clinic GROUP BY 1, 2) n USING (age, zip)) a
-LEFT JOIN levels_types_2 b ON b.age = a.age AND b.zip = a.zip AND b.kanon_pattern = a.kanon_pattern
+LEFT JOIN levels_types_2 b ON b.age = a.age AND b.zip = a.zip AND b.kanon__pattern = a.kanon__pattern
 WHERE a.there >= 5;
 SELECT bool_and(l >= 3) FROM (SELECT count(DISTINCT diagnosis) AS l FROM diverse WHERE num_nonnulls(age, zip) > 0 GROUP BY age, zip) c;
 SELECT attname FROM pg_attribute WHERE attrelid = 'diverse_source'::regclass AND attnum > 0 ORDER BY attnum;
@@ -280,13 +280,13 @@ SELECT kanon_drop_publication('whole');
 CREATE TABLE ages_h AS SELECT i AS age, i / 10 * 10 || '+' AS decade, i / 50 * 50 || '+' AS half FROM generate_series(0, 99) i;
 SELECT kanon_alter_publication('levels', options => '{"keep": ["diagnosis"], "hierarchies": {"age": "pub_test.ages_h"}, "patterns": ["1-", "2-"]}', k => 50);
 SELECT status, k >= 50 AS k FROM kanon_refresh('levels');
-SELECT count(*) > 0 AS halves FROM levels_types_3 WHERE kanon_pattern = '2-';
+SELECT count(*) > 0 AS halves FROM levels_types_3 WHERE kanon__pattern = '2-';
 UPDATE ages_h SET half = 'any';
 SELECT status, k >= 50 AS k, error, message FROM kanon_refresh('levels');
 -- nor one that is gone
 UPDATE ages_h SET half = age / 50;
 SELECT status FROM kanon_refresh('levels');
-SELECT count(*) > 0 AS halves FROM levels_types_5 WHERE kanon_pattern = '2-';
+SELECT count(*) > 0 AS halves FROM levels_types_5 WHERE kanon__pattern = '2-';
 SELECT kanon_alter_publication('levels', options => '{"keep": ["diagnosis"], "hierarchies": {"age": "pub_test.ages_h"}, "patterns": ["1-"]}');
 ALTER TABLE ages_h DROP COLUMN half;
 SELECT status, error, message FROM kanon_refresh('levels');

@@ -105,7 +105,7 @@ UPDATE here_history SET digest = NULL; UPDATE there_history SET digest = NULL; -
 SELECT h.row_count, t.row_count FROM kanon_refresh('here') h, kanon_refresh('there') t;
 CREATE TEMP TABLE kept AS TABLE there_types_2;
 TRUNCATE there_types_2;
-INSERT INTO there_types_2 SELECT k.* FROM kept k ORDER BY hashint4(kanon_class::int), k.*::text DESC;
+INSERT INTO there_types_2 SELECT k.* FROM kept k ORDER BY hashint4(kanon__class::int), k.*::text DESC;
 INSERT INTO visits SELECT 1000 + id, age, zip, sex, diagnosis FROM visits;
 SELECT h.row_count, t.row_count FROM kanon_refresh('here') h, kanon_refresh('there') t;
 SELECT count(*) AS other FROM (SELECT age, zip, sex, count(*) FROM here GROUP BY 1, 2, 3 EXCEPT ALL SELECT age, zip, sex, count(*) FROM there GROUP BY 1, 2, 3) AS differ;

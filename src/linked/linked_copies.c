@@ -179,20 +179,21 @@ copy_source(Linked *linked, int t, const char *name, bool lasting)
 	check_before(table, source, held->before);
 	held->source = source;
 	held->now = name;
-	history_sql("CREATE %sTABLE %s AS SELECT %s, " TEXT_NULL " AS kanon_of, " TEXT_NULL
-				" AS kanon_key, " TEXT_NULL " AS kanon_hash FROM %s WITH NO DATA",
+	history_sql("CREATE %sTABLE %s AS SELECT %s, " TEXT_NULL " AS kanon__of, " TEXT_NULL
+				" AS kanon__key, " TEXT_NULL " AS kanon__hash FROM %s WITH NO DATA",
 				lasting ? "" : "UNLOGGED ", name, columns, source->name);
 	rel = table_open(held_private(name), RowExclusiveLock);
 	bulk = bulk_begin(rel);
 	gate_columns(gate, source->kept, source->nkept);
-	gate_computed(gate, "kanon_of", TEXTOID);
-	gate_computed(gate, "kanon_key", TEXTOID);
-	gate_computed(gate, "kanon_hash", TEXTOID);
+	gate_computed(gate, "kanon__of", TEXTOID);
+	gate_computed(gate, "kanon__key", TEXTOID);
+	gate_computed(gate, "kanon__hash", TEXTOID);
 	gate_select(
 		gate,
-		psprintf("SELECT %s, %s AS kanon_of, %s AS kanon_key, pg_catalog.md5(%s) AS kanon_hash FROM %s AS s",
-				 columns, key_text(source, table->parent_column), key_text(source, table->key),
-				 history_text(source->kept, source->nkept, "s"), source->name),
+		psprintf(
+			"SELECT %s, %s AS kanon__of, %s AS kanon__key, pg_catalog.md5(%s) AS kanon__hash FROM %s AS s",
+			columns, key_text(source, table->parent_column), key_text(source, table->key),
+			history_text(source->kept, source->nkept, "s"), source->name),
 		true, bulk_receive, bulk);
 	(void) bulk_end(bulk);
 	table_close(rel, NoLock);
@@ -206,13 +207,13 @@ find_whose(Linked *linked, int t)
 	const HeldTable *held = &linked->histories->tables[t];
 	int parent = linked->tables[t].parent;
 
-	history_sql("ALTER TABLE %s ADD COLUMN kanon_whose pg_catalog.text", held->now);
+	history_sql("ALTER TABLE %s ADD COLUMN kanon__whose pg_catalog.text", held->now);
 	if (parent == 0)
-		history_sql("UPDATE %s SET kanon_whose = kanon_of", held->now);
+		history_sql("UPDATE %s SET kanon__whose = kanon__of", held->now);
 	else
-		history_sql("UPDATE %s AS w SET kanon_whose = a.kanon_whose, kanon_hash ="
-					" pg_catalog.md5(pg_catalog.concat(a.kanon_hash, w.kanon_hash))"
-					" FROM %s AS a WHERE a.kanon_key" EQ "w.kanon_of",
+		history_sql("UPDATE %s AS w SET kanon__whose = a.kanon__whose, kanon__hash ="
+					" pg_catalog.md5(pg_catalog.concat(a.kanon__hash, w.kanon__hash))"
+					" FROM %s AS a WHERE a.kanon__key" EQ "w.kanon__of",
 					held->now, linked->histories->tables[parent].now);
 }
 
@@ -224,9 +225,10 @@ copy_lookup(Linked *linked, int t)
 
 	copy_source(linked, t, held->after, true);
 	if (OidIsValid(held->before))
-		history_sql("INSERT INTO %s SELECT %s, kanon_of, kanon_key, kanon_hash FROM %s AS b WHERE NOT EXISTS"
-					" (SELECT 1 FROM %s AS s WHERE s.kanon_key" EQ "b.kanon_key) AND b.kanon_key IS NOT NULL",
-					held->after, columns_of(held, "b"), name_relation(held->before), held->after);
+		history_sql(
+			"INSERT INTO %s SELECT %s, kanon__of, kanon__key, kanon__hash FROM %s AS b WHERE NOT EXISTS"
+			" (SELECT 1 FROM %s AS s WHERE s.kanon__key" EQ "b.kanon__key) AND b.kanon__key IS NOT NULL",
+			held->after, columns_of(held, "b"), name_relation(held->before), held->after);
 }
 
 /* ---- what the release is made of ---- */
@@ -238,13 +240,13 @@ copy_persons(const Linked *linked)
 	const HeldTable *held = &histories->tables[0];
 
 	history_sql(
-		"CREATE TABLE %s AS SELECT %s, p.id AS kanon_person, p.part AS kanon_part FROM %s AS w JOIN %s AS p ON p.key" EQ
-		"w.kanon_key WHERE p.part IS NOT NULL",
+		"CREATE TABLE %s AS SELECT %s, p.id AS kanon__person, p.part AS kanon__part FROM %s AS w JOIN %s AS p ON p.key" EQ
+		"w.kanon__key WHERE p.part IS NOT NULL",
 		held->after, columns_of(held, "w"), held->now, histories->plan);
 	if (OidIsValid(held->before))
 		history_sql(
 			"INSERT INTO %s SELECT %s, p.id, OPERATOR(pg_catalog.-) p.history FROM %s AS e JOIN %s AS p ON p.id" EQ
-			"e.kanon_person WHERE p.part IS NULL AND p.here",
+			"e.kanon__person WHERE p.part IS NULL AND p.here",
 			held->after, columns_of(held, "e"), name_relation(held->before), histories->plan);
 }
 
@@ -284,32 +286,34 @@ copy_rows(const Linked *linked, int t)
 	int parent = linked->tables[t].parent;
 	const char *shown = OidIsValid(held->shown_before) ? name_relation(held->shown_before) : NULL;
 	char *number = psprintf(
-		"coalesce(h." HELD_ROW ", w.nth_of_all OPERATOR(pg_catalog.+) %s)",
+		"coalesce(h." HELD_ROW ", w.kanon__of_all OPERATOR(pg_catalog.+) %s)",
 		shown == NULL ? "0"
 					  : psprintf("(SELECT coalesce(pg_catalog.max(m." HELD_ROW "), 0) FROM %s AS m)", shown));
 
 	history_sql(
-		"CREATE TABLE %s AS SELECT %s, w.kanon_person, %s AS " HELD_ROW ", %s AS " HELD_ABOVE
-		", h." HELD_LEVELS ", w.kanon_key, w.kanon_hash, w.kanon_nth"
-		" FROM (SELECT w.*, p.id AS kanon_person, pg_catalog.row_number() OVER (ORDER BY w.kanon_hash COLLATE pg_catalog.\"C\", p.id) AS nth_of_all,"
-		" pg_catalog.row_number() OVER (PARTITION BY w.kanon_whose, w.kanon_hash) AS kanon_nth FROM %s AS w JOIN %s AS p"
-		" ON p.key" EQ "w.kanon_whose WHERE p.part IS NOT NULL) AS w%s LEFT JOIN %s AS h ON h.kanon_person" EQ
-		"w.kanon_person AND h.kanon_hash" EQ "w.kanon_hash AND h.kanon_nth" EQ "w.kanon_nth",
+		"CREATE TABLE %s AS SELECT %s, w.kanon__person, %s AS " HELD_ROW ", %s AS " HELD_ABOVE
+		", h." HELD_LEVELS ", w.kanon__key, w.kanon__hash, w.kanon__nth"
+		" FROM (SELECT w.*, p.id AS kanon__person, pg_catalog.row_number() OVER (ORDER BY w.kanon__hash COLLATE pg_catalog.\"C\", p.id) AS kanon__of_all,"
+		" pg_catalog.row_number() OVER (PARTITION BY w.kanon__whose, w.kanon__hash) AS kanon__nth FROM %s AS w JOIN %s AS p"
+		" ON p.key" EQ
+		"w.kanon__whose WHERE p.part IS NOT NULL) AS w%s LEFT JOIN %s AS h ON h.kanon__person" EQ
+		"w.kanon__person AND h.kanon__hash" EQ "w.kanon__hash AND h.kanon__nth" EQ "w.kanon__nth",
 		held->after, numbered_columns(linked, t, number), number,
-		parent == 0 ? "w.kanon_person" : "a." HELD_ROW, held->now, histories->plan,
-		parent == 0
-			? ""
-			: psprintf(" JOIN %s AS a ON a.kanon_person" EQ "w.kanon_person AND a.kanon_key" EQ "w.kanon_of",
-					   histories->tables[parent].after),
+		parent == 0 ? "w.kanon__person" : "a." HELD_ROW, held->now, histories->plan,
+		parent == 0 ? ""
+					: psprintf(" JOIN %s AS a ON a.kanon__person" EQ "w.kanon__person AND a.kanon__key" EQ
+							   "w.kanon__of",
+							   histories->tables[parent].after),
 		shown != NULL ? shown
-					  : "(SELECT " INT8_NULL " AS kanon_person, " INT8_NULL " AS " HELD_ROW
-						", NULL::pg_catalog.bytea AS " HELD_LEVELS ", " TEXT_NULL " AS kanon_hash, " INT8_NULL
-						" AS kanon_nth)");
+					  : "(SELECT " INT8_NULL " AS kanon__person, " INT8_NULL " AS " HELD_ROW
+						", NULL::pg_catalog.bytea AS " HELD_LEVELS ", " TEXT_NULL
+						" AS kanon__hash, " INT8_NULL " AS kanon__nth)");
 	if (shown != NULL)
-		history_sql("INSERT INTO %s SELECT %s, e.kanon_person, e." HELD_ROW ", e.kanon_above, h." HELD_LEVELS
-					", e.kanon_key, e.kanon_hash, e.kanon_nth FROM %s AS e JOIN %s AS p ON p.id" EQ
-					"e.kanon_person JOIN (SELECT h." HELD_ROW ", h." HELD_LEVELS
-					" FROM %s AS h WHERE h.kanon_shown) AS h ON h." HELD_ROW EQ "e." HELD_ROW
+		history_sql("INSERT INTO %s SELECT %s, e.kanon__person, e." HELD_ROW
+					", e.kanon__above, h." HELD_LEVELS
+					", e.kanon__key, e.kanon__hash, e.kanon__nth FROM %s AS e JOIN %s AS p ON p.id" EQ
+					"e.kanon__person JOIN (SELECT h." HELD_ROW ", h." HELD_LEVELS
+					" FROM %s AS h WHERE h.kanon__shown) AS h ON h." HELD_ROW EQ "e." HELD_ROW
 					" WHERE p.part IS NULL AND p.here",
 					held->after, columns_of(held, "e"), name_relation(held->before), histories->plan, shown);
 }

@@ -137,10 +137,10 @@ read_persons(Grouper *grouper)
 	grouper->pseudonyms =
 		pseudonyms_begin(grouper->linked->secret, key->type, linked_group(grouper->linked, subject));
 	gate_columns(gate, key, 1);
-	gate_computed(gate, "kanon_person", INT8OID);
-	gate_computed(gate, "kanon_part", INT8OID);
+	gate_computed(gate, "kanon__person", INT8OID);
+	gate_computed(gate, "kanon__part", INT8OID);
 	gate_select(gate,
-				psprintf("SELECT %s, kanon_person, kanon_part FROM %s ORDER BY kanon_person", key->quoted,
+				psprintf("SELECT %s, kanon__person, kanon__part FROM %s ORDER BY kanon__person", key->quoted,
 						 gate->name),
 				false, receive_person, grouper);
 	pseudonyms_end(grouper->pseudonyms);
@@ -172,7 +172,7 @@ linked_group_persons(Linked *linked)
 	grouper.first = last_history(histories);
 	grouper.groups = hash_create("kanon histories", 1024, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	rel = table_open(
-		held_empty(histories->members, "kanon_person pg_catalog.int8, kanon_history pg_catalog.int8"),
+		held_empty(histories->members, "kanon__person pg_catalog.int8, kanon__history pg_catalog.int8"),
 		RowExclusiveLock);
 	grouper.bulk = bulk_begin(rel);
 	linked->nclasses = 1;
@@ -191,7 +191,7 @@ linked_group_persons(Linked *linked)
 		{
 			linked_hold_back(
 				histories,
-				psprintf("SELECT m.kanon_person FROM %s AS m WHERE m.kanon_history" EQ INT64_FORMAT,
+				psprintf("SELECT m.kanon__person FROM %s AS m WHERE m.kanon__history" EQ INT64_FORMAT,
 						 histories->members, grouper.first + group->number));
 			initStringInfo(&grouper.alone);
 			appendStringInfoChar(&grouper.alone, '-');
@@ -213,22 +213,22 @@ keep_shown(Linked *linked, int t)
 
 	linked_write_looks(linked, &linked->tables[t],
 					   held_empty(looks, HELD_ROW " pg_catalog.int8, " HELD_LEVELS
-												  " pg_catalog.bytea, kanon_look pg_catalog.text"));
+												  " pg_catalog.bytea, kanon__look pg_catalog.text"));
 	history_sql(
 		"CREATE TABLE %s AS SELECT coalesce(h." HELD_ROW ", e." HELD_ROW ") AS " HELD_ROW
-		", coalesce(h.kanon_above, e.kanon_above) AS kanon_above, coalesce(h.kanon_person, e.kanon_person) AS kanon_person,"
-		" coalesce(h.kanon_hash, e.kanon_hash) AS kanon_hash, coalesce(h.kanon_nth, e.kanon_nth) AS kanon_nth,"
-		" pg_catalog.concat_ws(' '::pg_catalog.text, h.kanon_look, e.kanon_look) AS kanon_look, coalesce(e." HELD_LEVELS
+		", coalesce(h.kanon__above, e.kanon__above) AS kanon__above, coalesce(h.kanon__person, e.kanon__person) AS kanon__person,"
+		" coalesce(h.kanon__hash, e.kanon__hash) AS kanon__hash, coalesce(h.kanon__nth, e.kanon__nth) AS kanon__nth,"
+		" pg_catalog.concat_ws(' '::pg_catalog.text, h.kanon__look, e.kanon__look) AS kanon__look, coalesce(e." HELD_LEVELS
 		", h." HELD_LEVELS ") AS " HELD_LEVELS ", e." HELD_ROW
-		" IS NOT NULL AS kanon_shown FROM %s AS h FULL JOIN (SELECT e." HELD_ROW
-		", e.kanon_above, e.kanon_person, e.kanon_hash, e.kanon_nth, l.kanon_look, l." HELD_LEVELS
+		" IS NOT NULL AS kanon__shown FROM %s AS h FULL JOIN (SELECT e." HELD_ROW
+		", e.kanon__above, e.kanon__person, e.kanon__hash, e.kanon__nth, l.kanon__look, l." HELD_LEVELS
 		" FROM %s AS e JOIN %s AS l ON l." HELD_ROW EQ "e." HELD_ROW ") AS e ON e." HELD_ROW EQ "h." HELD_ROW,
 		held->shown_after,
 		OidIsValid(held->shown_before)
 			? name_relation(held->shown_before)
-			: "(SELECT " INT8_NULL " AS " HELD_ROW ", " INT8_NULL " AS kanon_above, " INT8_NULL
-			  " AS kanon_person, " TEXT_NULL " AS kanon_hash, " INT8_NULL " AS kanon_nth, " TEXT_NULL
-			  " AS kanon_look, NULL::pg_catalog.bytea AS " HELD_LEVELS " WHERE false)",
+			: "(SELECT " INT8_NULL " AS " HELD_ROW ", " INT8_NULL " AS kanon__above, " INT8_NULL
+			  " AS kanon__person, " TEXT_NULL " AS kanon__hash, " INT8_NULL " AS kanon__nth, " TEXT_NULL
+			  " AS kanon__look, NULL::pg_catalog.bytea AS " HELD_LEVELS " WHERE false)",
 		held->after, looks);
 	held_lasting(held->shown_after);
 	history_sql("DROP TABLE %s", looks);
@@ -242,12 +242,12 @@ keep_persons(Linked *linked)
 
 	history_sql(
 		"CREATE TABLE %1$s AS SELECT p.id, p.key, CASE WHEN p.part IS NULL THEN p.history WHEN p.part %% 2 = 1 THEN"
-		" l.last + dense_rank() OVER (ORDER BY CASE WHEN p.part %% 2 = 1 THEN p.part END) ELSE m.kanon_history END AS history,"
+		" l.last + dense_rank() OVER (ORDER BY CASE WHEN p.part %% 2 = 1 THEN p.part END) ELSE m.kanon__history END AS history,"
 		" CASE WHEN p.part IS NULL THEN p.hash WHEN p.part %% 2 = 0 THEN p.now END AS hash,"
 		" CASE WHEN p.part IS NULL THEN coalesce(p.here, false) ELSE p.part %% 2 = 0 END AS here,"
 		" CASE WHEN p.part IS NULL AND p.state <> 'u' THEN coalesce(p.since, %4$s) END AS since"
-		" FROM %2$s AS p LEFT JOIN %3$s AS m ON m.kanon_person = p.id, (SELECT greatest((SELECT max(x.history) FROM %2$s AS x),"
-		" (SELECT max(x.kanon_history) FROM %3$s AS x), 0) AS last) AS l",
+		" FROM %2$s AS p LEFT JOIN %3$s AS m ON m.kanon__person = p.id, (SELECT greatest((SELECT max(x.history) FROM %2$s AS x),"
+		" (SELECT max(x.kanon__history) FROM %3$s AS x), 0) AS last) AS l",
 		histories->after, histories->plan, histories->members,
 		psprintf(INT64_FORMAT "::int8", histories->release));
 	held_lasting(histories->after);
@@ -283,9 +283,9 @@ linked_keep_histories(Linked *linked)
 	alone = linked_find_alone(linked, histories->members, shown);
 	if (alone != NULL)
 	{
-		linked_hold_back(histories, psprintf("SELECT o.kanon_person FROM %1$s AS o WHERE o.kanon_history" EQ
-											 "ANY (SELECT a.kanon_history FROM %1$s AS a"
-											 " WHERE a.kanon_person" EQ "ANY ('{%2$s}'))",
+		linked_hold_back(histories, psprintf("SELECT o.kanon__person FROM %1$s AS o WHERE o.kanon__history" EQ
+											 "ANY (SELECT a.kanon__history FROM %1$s AS a"
+											 " WHERE a.kanon__person" EQ "ANY ('{%2$s}'))",
 											 histories->members, alone));
 		linked_raise_again(histories);
 	}

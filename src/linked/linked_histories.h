@@ -8,9 +8,9 @@
 #include "series/successive.h"
 
 /* Columns of the private copies that tell rows of persons apart: a number, and the levels from which on a row is shown. */
-#define HELD_ROW "kanon_row"
-#define HELD_ABOVE "kanon_above" /* of the row above; or the person */
-#define HELD_LEVELS "kanon_levels"
+#define HELD_ROW "kanon__row"
+#define HELD_ABOVE "kanon__above" /* of the row above; or the person */
+#define HELD_LEVELS "kanon__levels"
 
 #define TEXT_NULL "NULL::pg_catalog.text"
 #define INT8_NULL "NULL::pg_catalog.int8"

@@ -32,14 +32,14 @@ hashes_now(const Linked *linked)
 	for (int t = 1; t < linked->n && linked->tables[t].role == LINKED_ROWS; t++)
 		appendStringInfo(
 			&rows,
-			"%sSELECT w.kanon_whose AS whose, pg_catalog.concat(%d, ' ', w.kanon_hash) AS hash FROM %s AS w",
+			"%sSELECT w.kanon__whose AS whose, pg_catalog.concat(%d, ' ', w.kanon__hash) AS hash FROM %s AS w",
 			t > 1 ? " UNION ALL " : "", t, linked->histories->tables[t].now);
 	if (rows.len == 0)
 		appendStringInfoString(&rows, "SELECT " TEXT_NULL " AS whose, " TEXT_NULL " AS hash WHERE false");
 	return psprintf(
-		"SELECT w.kanon_key AS key, pg_catalog.md5(pg_catalog.concat(w.kanon_hash, r.hash)) AS now FROM %s AS w"
+		"SELECT w.kanon__key AS key, pg_catalog.md5(pg_catalog.concat(w.kanon__hash, r.hash)) AS now FROM %s AS w"
 		" LEFT JOIN (SELECT r.whose, pg_catalog.string_agg(r.hash, ','::pg_catalog.text ORDER BY r.hash COLLATE"
-		" pg_catalog.\"C\") AS hash FROM (%s) AS r GROUP BY r.whose) AS r ON r.whose" EQ "w.kanon_key",
+		" pg_catalog.\"C\") AS hash FROM (%s) AS r GROUP BY r.whose) AS r ON r.whose" EQ "w.kanon__key",
 		linked->histories->tables[0].now, rows.data);
 }
 
@@ -142,7 +142,7 @@ put_waiting(const Linked *linked)
 char *
 linked_find_alone(Linked *linked, const char *persons, char *const *shown)
 {
-	static const char *const names[] = {"kanon_history", "kanon_look"};
+	static const char *const names[] = {"kanon__history", "kanon__look"};
 	Linked counted = *linked;
 	StringInfoData list;
 	ListCell *cell;
@@ -150,7 +150,7 @@ linked_find_alone(Linked *linked, const char *persons, char *const *shown)
 	counted.tables = palloc(sizeof(LinkedTable) * KANON_MAX_LINKED);
 	memcpy(counted.tables, linked->tables, sizeof(LinkedTable) * KANON_MAX_LINKED);
 	counted.tables[0].relid = history_oid(persons);
-	counted.tables[0].key = "kanon_person";
+	counted.tables[0].key = "kanon__person";
 	/* (what is kept of persons is not there) */
 	counted.tables[0].run = NULL;
 	memset(&counted.tables[0].request, 0, sizeof(Request));
@@ -232,7 +232,7 @@ copy_divided(Linked *linked, const char *parts, char **shown)
 	const LinkedHistories *histories = linked->histories;
 
 	history_sql(
-		"CREATE UNLOGGED TABLE %1$s AS SELECT id AS kanon_person, concat(history, ' ', part) AS kanon_history"
+		"CREATE UNLOGGED TABLE %1$s AS SELECT id AS kanon__person, concat(history, ' ', part) AS kanon__history"
 		" FROM %2$s WHERE history IN (SELECT x.history FROM %2$s AS x WHERE x.part IS NOT NULL)",
 		parts, histories->plan);
 	(void) held_private(parts);
@@ -240,7 +240,7 @@ copy_divided(Linked *linked, const char *parts, char **shown)
 	{
 		shown[t] = held_name(linked, "shown");
 		history_sql(
-			"CREATE UNLOGGED TABLE %s AS SELECT h.* FROM %s AS h WHERE h.kanon_person IN (SELECT p.kanon_person FROM %s AS p)",
+			"CREATE UNLOGGED TABLE %s AS SELECT h.* FROM %s AS h WHERE h.kanon__person IN (SELECT p.kanon__person FROM %s AS p)",
 			shown[t], name_relation(histories->tables[t].shown_before), parts);
 		(void) held_private(shown[t]);
 	}

@@ -15,14 +15,14 @@
 #define KANON_BATCH_COLUMN "kanon_batch"
 
 /* Columns of private tables, and of the rows of a batch that is made. */
-#define BATCH_ID "kanon_id"           /* by which a row is known: its key, or a keyed hash of that */
-#define BATCH_CONTENT "kanon_content" /* a keyed hash of all columns that the publication uses */
-#define BATCH_SINCE "kanon_since"     /* the release for which it might have come; NULL: this one */
-#define BATCH_LATE "kanon_late"       /* its range was shown before it came */
+#define BATCH_ID "kanon__id"           /* by which a row is known: its key, or a keyed hash of that */
+#define BATCH_CONTENT "kanon__content" /* a keyed hash of all columns that the publication uses */
+#define BATCH_SINCE "kanon__since"     /* the release for which it might have come; NULL: this one */
+#define BATCH_LATE "kanon__late"       /* its range was shown before it came */
 #define BATCH_RELEASE "kanon_release"
-#define BATCH_ROWS "kanon_rows"   /* so many rows the batch has */
-#define BATCH_MARK "kanon_mark"   /* a batch has the rows up to this one, */
-#define BATCH_UNTIL "kanon_until" /* of those up to there that were there */
+#define BATCH_ROWS "kanon__rows"   /* so many rows the batch has */
+#define BATCH_MARK "kanon__mark"   /* a batch has the rows up to this one, */
+#define BATCH_UNTIL "kanon__until" /* of those up to there that were there */
 
 typedef struct Batch
 {

@@ -57,6 +57,8 @@ fill_batch_request(const Batch *batch, Request *request)
 	request->publication = publication->name;
 	request->source = publication->source;
 	request->qis = publication->qis;
+	refuse_own_names(request->qis, "quasi_identifiers");
+	refuse_own_names(request->columns.keep, "keep");
 	request->columns.mask_key = publication->mask_key;
 	request->linked.held = history_oid(batch->now);
 	request->series.appends = true;

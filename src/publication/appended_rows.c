@@ -91,22 +91,22 @@ waiting_rows(const Batch *batch)
 	const KanonPublication *publication = batch->publication;
 	char *shown = relation_name(publication->shown);
 
-	return psprintf("SELECT %s, s." BATCH_ID ", s." BATCH_CONTENT ", s." BATCH_SINCE
-					" FROM (SELECT s.*, pg_catalog.row_number() OVER (PARTITION BY s." BATCH_ID
-					" ORDER BY s.kanon_was, s." BATCH_CONTENT
-					") AS kanon_nth, pg_catalog.count(*) OVER (PARTITION BY s." BATCH_ID
-					") OPERATOR(pg_catalog.-) (SELECT pg_catalog.count(*) FROM %s AS h WHERE h." BATCH_ID EQ
-					"s." BATCH_ID ") AS kanon_excess FROM (SELECT %s, w." BATCH_ID ", w." BATCH_SINCE
-					", w.kanon_n, %s AS " BATCH_CONTENT ", EXISTS (SELECT 1 FROM %s AS h WHERE h." BATCH_ID EQ
-					"w." BATCH_ID " AND h." BATCH_CONTENT EQ "%s) AS kanon_was FROM (SELECT w." BATCH_ID
-					", pg_catalog.min(w." BATCH_SINCE ") AS " BATCH_SINCE
-					", pg_catalog.count(*) AS kanon_n FROM %s AS w%s GROUP BY w." BATCH_ID
-					") AS w JOIN %s AS s ON s.%s" EQ "w." BATCH_ID
-					") AS s) AS s WHERE s.kanon_nth OPERATOR(pg_catalog.<=) least(s.kanon_n, s.kanon_excess)",
-					columns_of(batch, "s"), shown, columns_of(batch, "s"), batch->content, shown,
-					batch->content, relation_name(publication->waiting),
-					publication->publish_late ? "" : " WHERE NOT w." BATCH_LATE, batch->source->name,
-					quote_identifier(batch->key));
+	return psprintf(
+		"SELECT %s, s." BATCH_ID ", s." BATCH_CONTENT ", s." BATCH_SINCE
+		" FROM (SELECT s.*, pg_catalog.row_number() OVER (PARTITION BY s." BATCH_ID
+		" ORDER BY s.kanon__was, s." BATCH_CONTENT
+		") AS kanon__nth, pg_catalog.count(*) OVER (PARTITION BY s." BATCH_ID
+		") OPERATOR(pg_catalog.-) (SELECT pg_catalog.count(*) FROM %s AS h WHERE h." BATCH_ID EQ "s." BATCH_ID
+		") AS kanon__excess FROM (SELECT %s, w." BATCH_ID ", w." BATCH_SINCE
+		", w.kanon__n, %s AS " BATCH_CONTENT ", EXISTS (SELECT 1 FROM %s AS h WHERE h." BATCH_ID EQ
+		"w." BATCH_ID " AND h." BATCH_CONTENT EQ "%s) AS kanon__was FROM (SELECT w." BATCH_ID
+		", pg_catalog.min(w." BATCH_SINCE ") AS " BATCH_SINCE
+		", pg_catalog.count(*) AS kanon__n FROM %s AS w%s GROUP BY w." BATCH_ID
+		") AS w JOIN %s AS s ON s.%s" EQ "w." BATCH_ID
+		") AS s) AS s WHERE s.kanon__nth OPERATOR(pg_catalog.<=) least(s.kanon__n, s.kanon__excess)",
+		columns_of(batch, "s"), shown, columns_of(batch, "s"), batch->content, shown, batch->content,
+		relation_name(publication->waiting), publication->publish_late ? "" : " WHERE NOT w." BATCH_LATE,
+		batch->source->name, quote_identifier(batch->key));
 }
 
 /* Where keys need not grow: all that were not shown. */

@@ -207,6 +207,8 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 	request->publication = publication->name;
 	request->source = publication->source;
 	request->qis = publication->qis;
+	refuse_own_names(request->qis, "quasi_identifiers");
+	refuse_own_names(request->columns.keep, "keep");
 	request->series.key = publication->key;
 	request->columns.mask_key = publication->mask_key;
 	if (publication->key != NULL)

@@ -216,6 +216,23 @@ target_resolve(const char *name, const Source *source, bool replace, bool mark)
 	return target;
 }
 
+/* A publication has private tables, in which kanon's own columns stand beside those of the source. */
+void
+refuse_own_names(ArrayType *columns, const char *argument)
+{
+	int n = 0;
+	char **names = columns == NULL ? NULL : name_array(columns, argument, &n);
+
+	for (int i = 0; i < n; i++)
+		if (strncmp(names[i], KANON_OWN_NAMES, strlen(KANON_OWN_NAMES)) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_RESERVED_NAME),
+					 errmsg("column \"%s\" has a name like kanon's own columns", names[i]),
+					 errdetail("Names that begin with %s are kanon's in the private tables of a publication.",
+							   KANON_OWN_NAMES),
+					 errhint("Publish a view in which the column has another name.")));
+}
+
 /* A suppressed cell is NULL, which a domain may refuse. */
 static bool
 domain_accepts_null(Oid type)

@@ -42,9 +42,15 @@ typedef struct Target
 /* The column that says which pattern a row was published under. */
 #define KANON_MARK_COLUMN "kanon_pattern"
 
+/* kanon's own columns in private tables begin so, and none of a publication's source that is used does. */
+#define KANON_OWN_NAMES "kanon__"
+
+/* Raises for columns that a publication uses, named by that argument, and that are called so. */
+extern void refuse_own_names(ArrayType *columns, const char *argument);
+
 /* The row's type and its class in the release, by number. */
-#define KANON_TYPE_COLUMN "kanon_type"
-#define KANON_CLASS_COLUMN "kanon_class"
+#define KANON_TYPE_COLUMN "kanon__type"
+#define KANON_CLASS_COLUMN "kanon__class"
 
 /*
  * The last column of a distributed target, after which rows go to workers: a random

@@ -333,18 +333,18 @@ match_rows(Run *run, const char *rows, const SourceColumn *columns, int n)
 		" who AS MATERIALIZED (SELECT k.key, coalesce(known.person, " INT64_FORMAT
 		" OPERATOR(pg_catalog.+) pg_catalog.row_number() OVER ()) AS person"
 		" FROM (SELECT DISTINCT r.%s AS key FROM %s AS r) AS k LEFT JOIN known ON known.key %s k.key),"
-		" s AS MATERIALIZED (SELECT r.*, who.person AS kanon_who, pg_catalog.row_number() OVER (PARTITION BY who.person, %s"
+		" s AS MATERIALIZED (SELECT r.*, who.person AS kanon__who, pg_catalog.row_number() OVER (PARTITION BY who.person, %s"
 		" ORDER BY r." HISTORY_ROW
-		") AS kanon_nth, %s AS kanon_look FROM %s AS r JOIN who ON who.key %s r.%s),"
+		") AS kanon__nth, %s AS kanon__look FROM %s AS r JOIN who ON who.key %s r.%s),"
 		" b AS MATERIALIZED (SELECT b." HISTORY_ROW ", b." HISTORY_PERSON ", b." HISTORY_CLASS ", %s AS look,"
 		" pg_catalog.row_number() OVER (PARTITION BY b." HISTORY_PERSON ", %s ORDER BY b." HISTORY_CLASS
 		" IS NULL, b." HISTORY_ROW ") AS nth FROM %s AS b WHERE " HISTORY_LATEST " AND NOT b." HISTORY_GONE
 		")"
 		" SELECT %scoalesce(b." HISTORY_ROW ", s." HISTORY_ROW ") AS " HISTORY_ROW
-		", s.kanon_who AS " HISTORY_PERSON ", b." HISTORY_ROW " IS NOT NULL AS " COPY_KNOWN
+		", s.kanon__who AS " HISTORY_PERSON ", b." HISTORY_ROW " IS NOT NULL AS " COPY_KNOWN
 		", false AS " COPY_CHANGED ", false AS " COPY_HELD ", CASE WHEN b." HISTORY_CLASS
 		" IS NULL THEN b." HISTORY_ROW " END AS " COPY_UNIT " FROM s LEFT JOIN b ON b." HISTORY_PERSON EQ
-		"s.kanon_who AND b.look" EQ "s.kanon_look AND b.nth" EQ "s.kanon_nth",
+		"s.kanon__who AND b.look" EQ "s.kanon__look AND b.nth" EQ "s.kanon__nth",
 		histories->source, key, histories->before_name, key, greatest(histories, HISTORY_PERSON), key, rows,
 		equal, history_text(columns, n, "r"), history_text(columns, n, "r"), rows, equal, key,
 		history_text(columns, n, "b"), history_text(columns, n, "b"), histories->before_name, own.data);

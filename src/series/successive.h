@@ -88,12 +88,12 @@ extern KanonStatus stable_solve(Run *run);
  * Beside the columns that tell row types apart.  A line of a flow has no marks; one of a row has neither values
  * nor a pattern and number of rows.
  */
-#define STABLE_CLASS_COLUMN "kanon_class"
-#define STABLE_PATTERN_COLUMN "kanon_pattern"
-#define STABLE_ROWS_COLUMN "kanon_rows"
-#define STABLE_NUMBER_COLUMN "kanon_number"
-#define STABLE_ROW_COLUMN "kanon_row"
-#define STABLE_KEY_COLUMN "kanon_key"
+#define STABLE_CLASS_COLUMN "kanon__class"
+#define STABLE_PATTERN_COLUMN "kanon__pattern"
+#define STABLE_ROWS_COLUMN "kanon__rows"
+#define STABLE_NUMBER_COLUMN "kanon__number"
+#define STABLE_ROW_COLUMN "kanon__row"
+#define STABLE_KEY_COLUMN "kanon__key"
 
 enum
 {
@@ -122,20 +122,20 @@ extern void stable_end(Run *run);
  */
 
 /* Columns of the private tables beside those of the source. */
-#define HISTORY_ROW "kanon_row"         /* a row, from release to release */
-#define HISTORY_PERSON "kanon_person"   /* whose it is, by number */
-#define HISTORY_CLASS "kanon_class"     /* NULL: it is not shown */
-#define HISTORY_NUMBER "kanon_history"  /* NULL: the person waits */
-#define HISTORY_WHOLE "kanon_whole"     /* the same of all rows of the person; NULL: of each row alone */
-#define HISTORY_SINCE "kanon_since"     /* the release that should have shown something else; NULL: none */
-#define HISTORY_CHANGES "kanon_changes" /* how often what is kept of it has changed */
-#define HISTORY_PAST "kanon_past"       /* of an older row, for rules: this number then; NULL: the latest */
-#define HISTORY_GONE "kanon_gone"       /* nothing is left of it but its history, */
+#define HISTORY_ROW "kanon__row"         /* a row, from release to release */
+#define HISTORY_PERSON "kanon__person"   /* whose it is, by number */
+#define HISTORY_CLASS "kanon__class"     /* NULL: it is not shown */
+#define HISTORY_NUMBER "kanon__history"  /* NULL: the person waits */
+#define HISTORY_WHOLE "kanon__whole"     /* the same of all rows of the person; NULL: of each row alone */
+#define HISTORY_SINCE "kanon__since"     /* the release that should have shown something else; NULL: none */
+#define HISTORY_CHANGES "kanon__changes" /* how often what is kept of it has changed */
+#define HISTORY_PAST "kanon__past"       /* of an older row, for rules: this number then; NULL: the latest */
+#define HISTORY_GONE "kanon__gone"       /* nothing is left of it but its history, */
 /*
  * and hashes of what was kept of it, and of each mark, a column that readers know rows by: "kept/mark/mark".  '>' is
  * before them, or without a mark it is NULL, where other rows of the person have followed.  NULL: it is not gone.
  */
-#define HISTORY_KEPT "kanon_kept"
+#define HISTORY_KEPT "kanon__kept"
 
 /* How a protected release differs from the source: what its page and its record say. */
 typedef struct HeldBack
@@ -184,10 +184,10 @@ typedef struct Histories
 } Histories;
 
 /* Columns of the private copy beside those of the source, HISTORY_ROW and HISTORY_PERSON. */
-#define COPY_KNOWN "kanon_known"     /* the row is one that was published */
+#define COPY_KNOWN "kanon__known"    /* the row is one that was published */
 #define COPY_CHANGED "kanon_changed" /* but for what is kept of it */
-#define COPY_HELD "kanon_held"       /* it is as published last, not as in the source */
-#define COPY_UNIT "kanon_unit"       /* what is held back as one; NULL: nothing to hold */
+#define COPY_HELD "kanon__held"      /* it is as published last, not as in the source */
+#define COPY_UNIT "kanon__unit"      /* what is held back as one; NULL: nothing to hold */
 
 /* Rows that were published, as they were last: of `b`. */
 #define HISTORY_LATEST "b." HISTORY_PAST " IS NULL AND b." HISTORY_NUMBER " IS NOT NULL"
