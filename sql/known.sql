@@ -298,6 +298,14 @@ SELECT kanon_create_publication('no', 'people', '{age,zip}', 4, options => '{"kn
 CREATE TABLE few_persons (person int, q text);
 INSERT INTO few_persons VALUES (3, 'b'), (1, 'b'), (3, 'a'), (3, 'c');
 SELECT pattern, suppressed_rows FROM kanon_full_domain('few_persons', 'few_out', '{q}', 2, known_columns => 1, missing => 'value', suppression_limit => 1, mark => true, privacy => ARRAY[kanon_subject('person')]);
+-- a combination of 17 columns is rare of which all parts are not: it is counted, and a method that lists 16 does not begin
+CREATE TABLE wide AS SELECT r AS nr FROM generate_series(0, 17) r;
+SELECT format('ALTER TABLE wide ADD COLUMN c%s int; UPDATE wide SET c%s = (nr = %s)::int', i, i, i) FROM generate_series(1, 17) i \gexec
+INSERT INTO wide SELECT * FROM wide WHERE nr > 0;
+SELECT size, combinations_below_k, smallest FROM kanon_check('wide', (SELECT array_agg('c' || i)::name[] FROM generate_series(1, 17) i), 17) WHERE size > 15;
+SELECT kanon_pattern_guided('wide', 'no', (SELECT array_agg('c' || i)::name[] FROM generate_series(1, 17) i), 2, known_columns => 17);
+SELECT kanon_full_domain('wide', 'no', (SELECT array_agg('c' || i)::name[] FROM generate_series(1, 17) i), 2, known_columns => 17);
+SELECT sum(row_count) FROM kanon_pattern_guided('wide', 'narrow', (SELECT array_agg('c' || i)::name[] FROM generate_series(1, 17) i), 2, known_columns => 2);
 -- the page does not ask kanon_frontier for what it does not take
 SELECT kanon_report_data(max(run), frontier => '{2,5}') -> 'frontier' ->> 'says' AS says FROM kanon_usefulness WHERE options ? 'known_columns';
 \set VERBOSITY terse

@@ -197,6 +197,10 @@ known_set(Run *run)
 
 	if (!known_check(request))
 		return;
+	if (request->guided.known_columns > KNOWN_SET_MOST)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("known_columns must be at most %d where rows are published", KNOWN_SET_MOST),
+						errhint("Leave it out: then no row is rare in all quasi-identifiers together.")));
 	known = palloc(sizeof(KanonKnown));
 	*known = known_columns_parse(run->source, request->guided.known_columns, request->k,
 								 request->guided.combinations, missing);

@@ -386,6 +386,9 @@ take_memory(KnownGreedy *g)
 
 	g->scratch.env = g->problem->env;
 	g->cells = (KanonShownCells){.problem = g->problem, .scratch = &g->scratch, .pace = &g->pace};
+	/* (whoever asks has said so in words of the user) */
+	if (kanon_known_most(g->known, g->problem->ncolumns) > KANON_LISTED_MOST)
+		return KANON_TOO_LARGE;
 	status = kanon_cells_open(&g->cells);
 	if (status == KANON_OK)
 		status = kanon_list_open(&g->list, g->problem, &g->scratch);
