@@ -112,5 +112,17 @@ INSERT INTO own.sent SELECT i, 1 + i * 7 % 200, 'c' || 1 + i % 40, $ones, i FROM
 SELECT FROM kanon_linked('own.many', '{"own.many": {"quasi_identifiers": ["birth"]}, "own.sent": {"quasi_identifiers": ["city"], "keep": [$kept, "last"]}, "own.filler": {"keep": ["name"]}, "own.place": {"keep": ["zip"]}}', NULL, 5, dry_run => true);
 E
 
+# ---- and what most persons tell as much as what the first few do, whose rows are many ----
+
+is(as('owner', <<'E'), '23514', 'orders tell the zip of most visitors, but for the first ones');
+CREATE TABLE own.visitor (id int PRIMARY KEY, birth int);
+INSERT INTO own.visitor SELECT i, 1940 + i / 20 * 5 FROM generate_series(1, 200) i;
+CREATE TABLE own.seen (id int PRIMARY KEY, who int REFERENCES own.visitor, zip text);
+INSERT INTO own.seen SELECT w * 100 + i, w, 'z' || w % 100 FROM generate_series(1, 200) w, generate_series(1, CASE WHEN w <= 6 THEN 60 ELSE 3 END) i;
+CREATE TABLE own.order (id int PRIMARY KEY, who int REFERENCES own.visitor, day int, ship text);
+INSERT INTO own.order SELECT w * 100 + i, w, i % 2, CASE WHEN w > 6 THEN 'z' || w % 100 END FROM generate_series(1, 200) w, generate_series(1, CASE WHEN w <= 6 THEN 60 ELSE 3 END) i;
+SELECT FROM kanon_linked('own.visitor', '{"own.visitor": {"quasi_identifiers": ["birth"]}, "own.seen": {"quasi_identifiers": ["zip"]}, "own.order": {"quasi_identifiers": ["day"], "keep": ["ship"]}}', NULL, 5, dry_run => true);
+E
+
 $node->stop;
 done_testing();

@@ -13,11 +13,14 @@
 #include "rows/verify.h"
 #include "run/run.h"
 
+#include "common/pg_prng.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"
 
+/* Rows that are compared; of so few persons all rows are read, so that none of them stands for all. */
 #define MOST_ROWS 20000
+#define FEW_PERSONS 500
 
 typedef LinkedPlace Place;
 
@@ -28,6 +31,8 @@ typedef struct Pair
 	int first[2]; /* of the numbers: columns kept there, then quasi-identifiers */
 	int width;
 	int64 n;
+	int64 seen;
+	pg_prng_state random;
 	uint32 *numbers; /* [n][width]: the person, then those of the one and of the other */
 } Pair;
 
@@ -72,16 +77,23 @@ static bool
 receive(void *arg, TupleTableSlot *slot)
 {
 	Pair *pair = arg;
+	int64 place = pair->seen < MOST_ROWS
+					  ? pair->seen
+					  : (int64) pg_prng_uint64_range(&pair->random, 0, (uint64) pair->seen);
 
+	pair->seen++;
+	if (place >= MOST_ROWS)
+		return true;
 	for (int i = 0; i < pair->width; i++)
-		pair->numbers[pair->n * pair->width + i] = tells_number(
+		pair->numbers[place * pair->width + i] = tells_number(
 			TupleDescAttr(slot->tts_tupleDescriptor, i)->atttypid, slot->tts_values[i], slot->tts_isnull[i]);
-	pair->n++;
+	pair->n = Max(pair->n, place + 1);
 	return true;
 }
 
+/* Reads the rows of a share of the persons: all of them, or one more than are compared. */
 static void
-read_pair(const Linked *linked, const Place *places, int a, int b, Pair *pair)
+read_pair(const Place *places, int a, int b, uint32 share, bool all, Pair *pair)
 {
 	int root = linked_root(places, a), both[2] = {a, b};
 	const Source *first = linked_source(&places[root]);
@@ -95,6 +107,7 @@ read_pair(const Linked *linked, const Place *places, int a, int b, Pair *pair)
 	appendStringInfo(&sql, "SELECT t%d.%s", root, person->quoted);
 	gate_columns(gate, person, 1);
 	*pair = (Pair){.width = 1};
+	pg_prng_seed(&pair->random, 1);
 	for (int side = 0; side < 2; side++)
 	{
 		const Source *source = linked_source(&places[both[side]]);
@@ -107,8 +120,9 @@ read_pair(const Linked *linked, const Place *places, int a, int b, Pair *pair)
 	}
 	pair->numbers = palloc(sizeof(uint32) * MOST_ROWS * pair->width);
 	linked_join(places, a, b, &sql, gate);
-	linked_some_persons(places, root, linked_share(linked), &sql);
-	appendStringInfo(&sql, " LIMIT %d", MOST_ROWS);
+	linked_some_persons(places, root, share, &sql);
+	if (!all)
+		appendStringInfo(&sql, " LIMIT %d", MOST_ROWS + 1);
 	gate_select(gate, sql.data, true, receive, pair);
 }
 
@@ -198,9 +212,19 @@ compare(const Pair *pair, int side, int c, int q)
 static void
 look_at(const Linked *linked, const Place *places, int a, int b)
 {
-	Pair pair;
+	Pair pair = {0};
+	uint32 share = linked_share(linked);
 
-	read_pair(linked, places, a, b, &pair);
+	/* (what the first rows tell may be what a few persons with many rows tell) */
+	for (bool all = false; !all; share *= 2)
+	{
+		if (pair.numbers != NULL)
+			pfree(pair.numbers);
+		all = linked->published / share <= FEW_PERSONS;
+		read_pair(places, a, b, share, all, &pair);
+		if (pair.seen <= MOST_ROWS)
+			break;
+	}
 	for (int side = 0; side < (a == b ? 1 : 2); side++)
 	{
 		const Source *source = linked_source(pair.place[side]);
