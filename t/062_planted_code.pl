@@ -1,16 +1,22 @@
-# Guards 12 and 23: a generator plants code at a random place that a query could call, one to four levels below what is
-# read: in a view, a policy, an index, a check, statistics, a partition key or a child; as a function, an operator, a cast,
-# a domain, a part of an aggregate, an operator class, a default, a function's body.  While all of it is the reader's
-# own, nothing is refused.  Then the code is given to another role, and everything that reads is called: it is refused, or
-# the code did not run.  KANON_PLANTED=300 KANON_SEED=7 make check-tap PROVE_TESTS=t/062_planted_code.pl
+# Guards 12 and 23: code stands at every place that a query could call, one to four levels below what is read: in a view, a
+# policy, an index, a check, statistics, a partition key or a child; as a function, an operator, a member of an operator's
+# families, a cast, a domain, a part of an aggregate, a type's function (KanonPlants.pm has all kinds).  While all of it
+# is the reader's own, nothing is refused.  Then the code is given to another role, and everything that reads is called:
+# it is refused, or the code did not run.  Every kind is walked once, with places and levels in turn.
+#   KANON_PLANTED=5 KANON_SEED=7          five walks from another beginning, with every publication in each case
+#   KANON_PLANTED="operator domain"       these kinds alone, at each of their places
+# test/mutants/run look takes each branch of the look out: this test has to fail.
 use strict;
 use warnings;
+no warnings 'redundant';
 use Test::More;
 use KanonNode;
+use KanonPlants;
 use PostgreSQL::Test::Utils;
 
+my $wanted = $ENV{KANON_PLANTED} // 1;
 my $seed = $ENV{KANON_SEED} // 1;
-srand($seed);
+my $brief = $wanted eq '1' || $ENV{KANON_BRIEF};
 my $node = KanonNode::start('main', conf => "autovacuum = off\nkanon.skip_unchanged = on\nclient_min_messages = error\n");
 $node->safe_psql('postgres', <<'E');
 CREATE ROLE owner LOGIN;
@@ -19,6 +25,9 @@ CREATE SCHEMA own AUTHORIZATION owner;
 CREATE SEQUENCE public.ran;
 GRANT ALL ON public.ran TO PUBLIC;
 GRANT CREATE ON DATABASE postgres TO owner;
+CREATE EXTENSION file_fdw;
+CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
+GRANT USAGE ON FOREIGN SERVER files TO PUBLIC;
 -- the SQLSTATE of a statement, whose work is undone
 CREATE FUNCTION public.said(statement text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
@@ -29,6 +38,12 @@ BEGIN
         RETURN CASE SQLSTATE WHEN 'UNDO1' THEN '00000' ELSE SQLSTATE END;
     END;
 END $$;
+CREATE FUNCTION public.refreshed(name text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (SELECT coalesce(error, status) FROM kanon_refresh(name));
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLSTATE;
+END $$;
 CREATE FUNCTION public.runs() RETURNS bigint LANGUAGE sql AS 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM public.ran';
 -- why a relation is not read, by the look alone
 CREATE FUNCTION public.look(relation regclass) RETURNS text LANGUAGE sql AS $$
@@ -38,173 +53,242 @@ CREATE FUNCTION public.look(relation regclass) RETURNS text LANGUAGE sql AS $$
 $$;
 E
 $node->safe_psql('postgres', <<'E', extra_params => [ '-U', 'owner' ]);
-CREATE TABLE own.person AS SELECT i AS id, i % 4 AS a FROM generate_series(1, 60) i;
+CREATE TABLE own.person AS SELECT i AS id, i % 4 AS a, i % 3 AS b FROM generate_series(1, 60) i;
 ALTER TABLE own.person ADD PRIMARY KEY (id);
 CREATE TABLE own.visit AS SELECT i AS id, i % 60 + 1 AS person, i % 3 AS b FROM generate_series(1, 120) i;
 ALTER TABLE own.visit ADD FOREIGN KEY (person) REFERENCES own.person;
+CREATE TABLE own.levels AS SELECT i AS value, i / 2 AS level1, 0 AS level2 FROM generate_series(0, 3) i;
+CREATE TABLE own.given AS SELECT 'a' AS column_name, '1' AS value, 1::bigint AS row_count LIMIT 0;
+DO $$ BEGIN PERFORM kanon_pattern_guided('own.person', 'own.shown', '{a,b}', 3); END $$;
 E
 
-# ---- code: what an expression calls, and the statement that gives it to the other role ----
+# ---- everything that reads: %1$s is the relation, %1$s_h a hierarchy of its column a, %2$s their schema ----
 
-my $body = q(LANGUAGE plpgsql AS 'BEGIN PERFORM nextval(''public.ran''); RETURN %s; END');
-sub function { my ($name, $returns, $result, $kind) = @_; return "CREATE FUNCTION $name RETURNS $returns " . ($kind // 'IMMUTABLE') . ' ' . sprintf($body, $result) . ";\n"; }
-sub give { return join('', map { "ALTER $_ OWNER TO enemy;\n" } @_); }
-
-# fixed: it may stand in an index; seen: by the look, before anything runs
-my %code = (
-	function => sub { ([ function('f(int)', 'boolean', 'true') ], 'f(1)', give('FUNCTION f(int)'), fixed => 1) },
-	operator => sub { ([ function('g(int, int)', 'boolean', 'true'), "CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = g);\n" ], '1 === 1', give('FUNCTION g(int, int)'), fixed => 1) },
-	negator => sub {
-		([ function('g(int, int)', 'boolean', 'false'), "CREATE FUNCTION same(int, int) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT \$1 = \$2';\nCREATE OPERATOR !== (LEFTARG = int, RIGHTARG = int, FUNCTION = g);\nCREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = same, NEGATOR = !==);\n" ],
-			'1 === 1', give('FUNCTION g(int, int)'), fixed => 1)
-	},
-	cast => sub { ([ "CREATE TYPE t AS (x int);\n", function('bool_of(t)', 'boolean', 'true'), "CREATE CAST (t AS boolean) WITH FUNCTION bool_of(t);\n" ], '(ROW(1)::t)::boolean', give('FUNCTION bool_of(t)'), fixed => 1) },
-	to_json => sub { ([ "CREATE TYPE e AS ENUM ('a');\n", function('json_of(e)', 'json', q(''1''::json)), "CREATE CAST (e AS json) WITH FUNCTION json_of(e);\n" ], q{to_jsonb('a'::e) IS NOT NULL}, give('FUNCTION json_of(e)')) },
-	argument => sub { ([ function('f(int)', 'boolean', 'true'), "CREATE FUNCTION h(b boolean DEFAULT f(1)) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN b; END';\n" ], 'h()', give('FUNCTION f(int)'), fixed => 1) },
-	body_sql => sub { ([ function('f(int)', 'boolean', 'true'), "CREATE FUNCTION h(int) RETURNS boolean IMMUTABLE LANGUAGE sql SET search_path FROM CURRENT AS 'SELECT f(\$1)';\n" ], 'h(1)', give('FUNCTION f(int)'), fixed => 1, unseen => 1) },
-	body_inlined => sub { ([ function('f(int)', 'boolean', 'true'), "CREATE FUNCTION h(int) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN f(\$1);\n" ], 'h(1)', give('FUNCTION f(int)'), fixed => 1, unseen => 1) },
-	body_pl => sub { ([ function('f(int)', 'boolean', 'true'), "CREATE FUNCTION h(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql SET search_path FROM CURRENT AS 'BEGIN RETURN f(\$1); END';\n" ], 'h(1)', give('FUNCTION f(int)'), fixed => 1, unseen => 1) },
-	domain_check => sub { ([ function('f(int)', 'boolean', 'true'), "CREATE DOMAIN d AS int CHECK (f(VALUE));\n" ], '1::d IS NOT NULL', give('FUNCTION f(int)'), fixed => 1) },
-	domain => sub { ([ function('f(int)', 'boolean', 'true'), "CREATE DOMAIN d AS int CHECK (f(VALUE));\n" ], '1::d IS NOT NULL', give('DOMAIN d', 'FUNCTION f(int)'), fixed => 1) },
-	domain_alone => sub { ([ "CREATE DOMAIN d AS int CHECK (nextval('public.ran') > VALUE - 2);\n" ], '1::d IS NOT NULL', give('DOMAIN d'), fixed => 1) },
-	state => sub { ([ function('s(boolean, boolean)', 'boolean', 'true'), "CREATE AGGREGATE agg(boolean) (SFUNC = s, STYPE = boolean);\n" ], '(SELECT agg(x) FROM (VALUES (true)) v (x)) IS NOT FALSE', give('FUNCTION s(boolean, boolean)')) },
-	final => sub { ([ function('s(boolean)', 'boolean', 'true'), "CREATE AGGREGATE agg(boolean) (SFUNC = booland_statefunc, STYPE = boolean, FINALFUNC = s);\n" ], '(SELECT agg(x) FROM (VALUES (true)) v (x)) IS NOT FALSE', give('FUNCTION s(boolean)')) },
-	combine => sub { ([ function('s(boolean, boolean)', 'boolean', 'true'), "CREATE AGGREGATE agg(boolean) (SFUNC = booland_statefunc, STYPE = boolean, COMBINEFUNC = s);\n" ], '(SELECT agg(x) FROM (VALUES (true)) v (x)) IS NOT FALSE', give('FUNCTION s(boolean, boolean)')) },
-	inverse => sub {
-		([ function('s(boolean, boolean)', 'boolean', 'true', 'IMMUTABLE STRICT'), "CREATE AGGREGATE agg(boolean) (SFUNC = booland_statefunc, STYPE = boolean, MSFUNC = booland_statefunc, MINVFUNC = s, MSTYPE = boolean);\n" ],
-			'(SELECT bool_and(w) FROM (SELECT agg(x) OVER (ORDER BY x ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS w FROM (VALUES (true), (true), (true)) v (x)) u) IS NOT FALSE', give('FUNCTION s(boolean, boolean)'))
-	},
-	state_type => sub { ([ function('f(int)', 'boolean', 'true'), "CREATE DOMAIN d AS int CHECK (f(VALUE));\nCREATE FUNCTION s(d, int) RETURNS d IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN \$2; END';\nCREATE AGGREGATE agg(int) (SFUNC = s, STYPE = d);\n" ], '(SELECT agg(x) FROM (VALUES (1)) v (x)) IS NOT NULL', give('FUNCTION f(int)')) },
-	class => sub {
-		my @names = ([ 1, '<<', '<' ], [ 2, '<<=', '<=' ], [ 3, '===', '=' ], [ 4, '>>=', '>=' ], [ 5, '>>', '>' ]);
-		([ "CREATE TYPE t AS (x int);\n", function('order_of(t, t)', 'int', '($1).x - ($2).x'),
-				map({ "CREATE FUNCTION is_$_->[0](t, t) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT (\$1).x $_->[2] (\$2).x';\nCREATE OPERATOR $_->[1] (LEFTARG = t, RIGHTARG = t, FUNCTION = is_$_->[0]);\n" } @names),
-				"RESET SESSION AUTHORIZATION;\nCREATE OPERATOR CLASS ops DEFAULT FOR TYPE t USING btree AS " . join(', ', map { "OPERATOR $_->[0] $_->[1]" } @names) . ", FUNCTION 1 order_of(t, t);\nSET SESSION AUTHORIZATION owner;\n" ],
-			'(SELECT count(*) FROM (SELECT DISTINCT x FROM (VALUES (ROW(1)::t), (ROW(2)::t)) v (x)) d) > 0', give('FUNCTION order_of(t, t)'))
-	},
-);
-
-# A value of a type over a domain: arrays, rows, ranges and domains of it, one to three of them.
-$code{types} = sub {
-	my $type = 'd';
-	my $value = '1';
-	my @made = (function('f(int)', 'boolean', 'true'), "CREATE DOMAIN d AS int CHECK (f(VALUE));\n");
-	my @kinds = ('domain', 'array', 'row', 'range');
-	foreach my $level (1 .. 1 + int(rand 3))
-	{
-		my $kind = $kinds[ int(rand($type eq 'd' ? 4 : 3)) ];
-		my $quoted = $value =~ /^\w+$/ ? $value : '"' . $value =~ s/(["\\])/\\$1/gr . '"';
-		if ($kind eq 'domain') { push @made, "CREATE DOMAIN over_$level AS $type;\n"; }
-		if ($kind eq 'array') { ($value) = ('{' . $quoted . '}'); push @made, "CREATE DOMAIN over_$level AS $type\[];\n"; }
-		if ($kind eq 'row') { $value = "($quoted)"; push @made, "CREATE TYPE over_$level AS (x $type);\n"; }
-		if ($kind eq 'range') { $value = '[1,2)'; push @made, "CREATE TYPE over_$level AS RANGE (SUBTYPE = $type);\n"; }
-		$type = "over_$level";
-	}
-	return (\@made, "'$value'::text::$type IS NOT NULL", give(rand() < 0.5 ? 'FUNCTION f(int)' : ('DOMAIN d', 'FUNCTION f(int)')));
-};
-
-# ---- places: relations of id, a, b that have an expression ----
-
-my $rows = 'SELECT i AS id, i % 4 AS a, i % 3 AS b FROM generate_series(1, 60) i';
-my %place = (
-	view => sub { my ($r, $x) = @_; "CREATE TABLE ${r}_t AS $rows;\nCREATE VIEW $r AS SELECT id, a, b FROM ${r}_t WHERE $x;\n" },
-	column => sub { my ($r, $x) = @_; "CREATE TABLE ${r}_t AS $rows;\nCREATE VIEW $r AS SELECT id, CASE WHEN $x THEN a END AS a, b FROM ${r}_t;\n" },
-	grouped => sub { my ($r, $x) = @_; "CREATE TABLE ${r}_t AS $rows;\nCREATE VIEW $r AS SELECT id, a, max(b) AS b FROM ${r}_t GROUP BY id, a HAVING $x;\n" },
-	policy => sub { my ($r, $x) = @_; "CREATE TABLE $r AS $rows;\nALTER TABLE $r ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;\nCREATE POLICY p ON $r USING ($x);\n" },
-);
-my %fixed_place = (
-	index => sub { my ($r, $x) = @_; "CREATE TABLE $r AS $rows;\nCREATE INDEX ON $r ((CASE WHEN $x THEN 1 END));\n" },
-	predicate => sub { my ($r, $x) = @_; "CREATE TABLE $r AS $rows;\nCREATE INDEX ON $r (a) WHERE $x;\n" },
-	check => sub { my ($r, $x) = @_; "CREATE TABLE $r AS $rows;\nALTER TABLE $r ADD CHECK ($x);\n" },
-	statistics => sub { my ($r, $x) = @_; "CREATE TABLE $r AS $rows;\nCREATE STATISTICS ${r}_s ON (CASE WHEN $x THEN a END), b FROM $r;\n" },
-	key => sub { my ($r, $x) = @_; "CREATE TABLE $r (id int, a int, b int) PARTITION BY LIST ((CASE WHEN $x THEN a END));\nCREATE TABLE ${r}_1 PARTITION OF $r FOR VALUES IN (1, 2);\nCREATE TABLE ${r}_d PARTITION OF $r DEFAULT;\nINSERT INTO $r $rows;\n" },
-	of_key => sub { my ($r, $x) = @_; "CREATE TABLE ${r}_p (id int, a int, b int) PARTITION BY LIST ((CASE WHEN $x THEN a END));\nCREATE TABLE $r PARTITION OF ${r}_p DEFAULT;\nINSERT INTO ${r}_p $rows;\n" },
-	child => sub { my ($r, $x) = @_; "CREATE TABLE $r AS $rows;\nCREATE TABLE ${r}_c () INHERITS ($r);\nCREATE INDEX ON ${r}_c (a) WHERE $x;\n" },
-);
-
-# ---- levels: relations that read another one ----
-
-my %level = (
-	view => sub { my ($r, $s) = @_; "CREATE VIEW $r AS SELECT id, a, b FROM $s;\n" },
-	union => sub { my ($r, $s) = @_; "CREATE VIEW $r AS SELECT id, a, b FROM $s WHERE a < 2 UNION ALL SELECT id, a, b FROM $s WHERE a >= 2;\n" },
-	with => sub { my ($r, $s) = @_; "CREATE VIEW $r AS WITH w AS MATERIALIZED (SELECT * FROM $s) SELECT id, a, b FROM w;\n" },
-	policy => sub { my ($r, $s) = @_; "CREATE TABLE $r AS $rows;\nALTER TABLE $r ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;\nCREATE POLICY p ON $r USING (id IN (SELECT s.id FROM $s s));\n" },
-	function => sub { my ($r, $s) = @_; "CREATE FUNCTION ${r}_f() RETURNS TABLE (id int, a int, b int) STABLE LANGUAGE sql BEGIN ATOMIC SELECT id, a, b FROM $s; END;\nCREATE VIEW $r AS SELECT id, a, b FROM ${r}_f();\n" },
-);
+my @reads = map { "SELECT * FROM $_" } split /\n/, <<'E';
+kanon_check('%1$s', '{a,b}')
+kanon_check('%1$s', '{a,b}', known_columns => 1)
+kanon_check_freeform('%1$s', 'own.shown', '{a,b}', 2)
+kanon_check_freeform('own.person', '%1$s', '{a,b}', 2)
+kanon_check_hierarchy('%1$s_h', 'own.person', 'a')
+kanon_check_hierarchy('own.levels', '%1$s', 'a')
+kanon_check_transactions('%1$s', 'b', transaction => 'id')
+kanon_checksum('%1$s')
+kanon_check_linked('%2$s.subject', '{"%2$s.subject": {"quasi_identifiers": ["a"]}, "%2$s.event": {"quasi_identifiers": ["b"]}}', 2)
+kanon_risk('%1$s', '{a,b}')
+kanon_risk('own.person', '{a,b}', population => '%1$s')
+kanon_risk_columns('%1$s', '{a,b}')
+kanon_suggest('%1$s')
+kanon_special_uniques('%1$s', '{a,b}', 'id')
+kanon_attack('%1$s', 'own.shown', 'id', '{a}')
+kanon_attack('own.person', '%1$s', 'id', '{a}')
+kanon_compare('%1$s', 'own.shown', '{a,b}')
+kanon_compare('own.person', '%1$s', '{a,b}')
+kanon_distributions('%1$s', 'own.shown', '{a,b}', 3)
+kanon_distributions('own.person', '%1$s', '{a,b}', 3)
+kanon_isolation('%1$s', 'own.person', '{a,b}', 2, 3)
+kanon_isolation('own.person', '%1$s', '{a,b}', 2, 3)
+kanon_pattern_guided('%1$s', NULL, '{a,b}', 3, dry_run => true)
+kanon_pattern_guided('%1$s', 'own.target', '{a,b}', 3)
+kanon_pattern_guided('own.person', NULL, '{a,b}', 3, privacy => ARRAY[kanon_k_map('%1$s')], dry_run => true)
+kanon_pattern_clustering('%1$s', NULL, '{a,b}', 3, patterns => '{--,*-,-*,**}', dry_run => true)
+kanon_cluster('%1$s', NULL, '{a,b}', 3, keep => '{id}', allow_identifying => '{id}', dry_run => true)
+kanon_full_domain('own.person', NULL, '{a}', 3, hierarchies => '{"a": "%1$s_h"}', dry_run => true)
+kanon_full_domain('%1$s', NULL, '{a}', 3, hierarchies => '{"a": "own.levels"}', dry_run => true)
+kanon_subtree('%1$s', NULL, '{a}', 3, hierarchies => '{"a": "own.levels"}', dry_run => true)
+kanon_freeform('%1$s', NULL, '{a,b}', 3, dry_run => true)
+kanon_anatomy('%1$s', NULL, NULL, '{a}', 'b', 2, dry_run => true)
+kanon_transactions('%1$s', NULL, 'b', k => 2, m => 1, transaction => 'id', dry_run => true)
+kanon_frontier('%1$s', '{a,b}', '{2,3}')
+kanon_explain('%1$s', '{a,b}', 3)
+kanon_explore('%1$s', '{a,b}', '{2}')
+kanon_synthetic('%1$s', NULL, '{a,b}', 1, 1e-6, '{"a": [0, 1, 2, 3], "b": [0, 1, 2]}', dry_run => true)
+kanon_alpha_beta('%1$s', NULL, '{a,b}', 0.1, 0.5, '{"a": {"from": 0, "to": 99}, "b": [0, 1, 2]}', dry_run => true)
+kanon_cross_training('%1$s', NULL, '{a,b}', 3, dry_run => true)
+kanon_dp('%1$s', 'count', 1)
+kanon_hierarchy_interval('%1$s', 'a', 'own.intervals', '{2,4}')
+kanon_hierarchy_quantile('%1$s', 'a', 'own.quantiles', '{2}')
+kanon_linked('own.person', '{"own.person": {"quasi_identifiers": ["a"], "hierarchies": {"a": "%1$s_h"}}, "own.visit": {"quasi_identifiers": ["b"]}}', NULL, 3, dry_run => true)
+kanon_linked('%2$s.subject', '{"%2$s.subject": {"quasi_identifiers": ["a"]}, "%2$s.event": {"quasi_identifiers": ["b"]}}', NULL, 3, dry_run => true)
+kanon_linked_frontier('%2$s.subject', '{"%2$s.subject": {"quasi_identifiers": ["a"]}, "%2$s.event": {"quasi_identifiers": ["b"]}}', '{2,3}')
+kanon_report((SELECT run FROM %2$s.reported WHERE NOT leveled), compare => true, read_target => true, read_population => true)
+kanon_report_data((SELECT run FROM %2$s.reported WHERE leveled), compare => true, read_target => true)
+E
+my %publication = map { /^\w+\('%2\$s[_.](\w+)'/ ? ($1 => $_) : die } split /\n/, <<'E';
+kanon_create_publication('%2$s.plain', '%1$s', '{a,b}', 3)
+kanon_create_publication('%2$s.keyed', '%1$s', '{a,b}', 3, key => 'id')
+kanon_create_publication('%2$s.protected', '%1$s', '{a,b}', 3, key => 'id', protect_successive => true)
+kanon_create_publication('%2$s.appended', '%1$s', '{a,b}', 3, '{"keep": ["id"], "allow_identifying": ["id"]}', append => 'id', min_batch => 20)
+kanon_create_publication('%2$s.leveled', 'own.person', '{a}', 3, '{"hierarchies": {"a": "%1$s_h"}}', model => 'full_domain')
+kanon_create_linked_publication('%2$s_linked', '%2$s.subject', '{"%2$s.subject": {"quasi_identifiers": ["a"]}, "%2$s.event": {"quasi_identifiers": ["b"]}}', 3, private_schema => '%2$s')
+kanon_create_linked_publication('%2$s_linked_leveled', 'own.person', '{"own.person": {"quasi_identifiers": ["a"], "hierarchies": {"a": "%1$s_h"}}, "own.visit": {"quasi_identifiers": ["b"]}}', 3, private_schema => '%2$s', protect_successive => true)
+E
 
 # ---- a case ----
 
-my @reads = (
-	"SELECT * FROM kanon_check('%s', '{a,b}')", "SELECT * FROM kanon_risk('%s', '{a,b}')", "SELECT * FROM kanon_suggest('%s')",
-	"SELECT * FROM kanon_pattern_guided('%s', NULL, '{a,b}', 3, dry_run => true)", "SELECT * FROM kanon_cluster('%s', NULL, '{a,b}', 3, keep => '{id}', allow_identifying => '{id}', dry_run => true)",
-	"SELECT * FROM kanon_full_domain('own.person', NULL, '{a}', 3, hierarchies => '{\"a\": \"%s_h\"}', dry_run => true)");
-sub pick { my (%of) = @_; my @names = sort keys %of; return $names[ int(rand @names) ]; }
+my %walked;
+sub run_sql
+{
+	my ($sql) = @_;
+	my ($ret, $said, $errors) = $node->psql('postgres', $sql);
+	diag($sql, $errors) if $ret != 0;
+	return $ret == 0 ? "$said\n" : undef;
+}
+sub in_turn { my ($kind, @names) = @_; return $names[ ($walked{$kind}++ + $seed) % @names ]; }
+sub lines { my ($said, $mark) = @_; return map { s/^\Q$mark\E\|//r } grep { /^\Q$mark\E\|/ } split /\n/, $said; }
 
 sub run_case
 {
-	my ($n) = @_;
+	my ($n, $what, $where, @levels) = @_;
+	my %is = KanonPlants::code($what);
 	my $schema = "c_$n";
-	my $what = pick(%code);
-	my ($made, $expression, $given, %is) = $code{$what}->();
-	my %places = $is{fixed} ? (%place, %fixed_place) : %place;
-	my $where = pick(%places);
-	my $sql = join('', @$made) . $places{$where}->('r0', $expression);
-	my @levels = map { pick(%level) } 1 .. int(rand 4);
-	my $unseen = $is{unseen};
-	my $name = 'r0';
-	foreach my $i (0 .. $#levels)
-	{
-		$sql .= $level{ $levels[$i] }->('r' . ($i + 1), "r$i");
-		$unseen ||= $levels[$i] eq 'function';
-		$name = 'r' . ($i + 1);
-	}
+	my $name = 'r' . @levels;
 	my $top = "$schema.$name";
 	my $told = "$n: $what in $where" . join('', map { " in $_" } @levels);
-	my $set = "SET kanon.read_strangers = off;\n";
-	my $linked = qq({"own.person": {"quasi_identifiers": ["a"], "hierarchies": {"a": "${top}_h"}}, "own.visit": {"quasi_identifiers": ["b"]}});
-	my $said = $node->safe_psql('postgres', <<"E");
+	my $unseen = $is{unseen} || grep { $_ eq 'function' } @levels;
+	my @publications = $brief ? in_turn('publication', sort keys %publication) : sort keys %publication;
+	my @named = map { /^linked/ ? "${schema}_$_" : "$schema.$_" } @publications;
+	my $sql = $is{made} . KanonPlants::place($where, 'r0', $is{calls}) . join('', map { KanonPlants::level($levels[$_], 'r' . ($_ + 1), "r$_") } 0 .. $#levels);
+	my @called = $brief ? map { in_turn('call', @reads) } 1 .. 9 : @reads;
+	my $own = join('', map { my ($name) = /FROM (\w+)/; "SELECT 'own', said(\$q\$" . sprintf($_, $top, $schema) . "\$q\$), '$name';\n" } @called);
+	my @altered = map { "SELECT kanon_alter_publication('$schema.$_', k => 4)" } grep { !/^linked/ } @publications;
+	my $calls = join('', map { my $name = /FROM (\w+)/ ? $1 : 'alter'; "SELECT 'call', said(\$q\$" . sprintf($_, $top, $schema) . "\$q\$), runs(), '$name';\n" } @called, @altered);
+	my $refresh = join('', map { "SELECT 'refresh', coalesce(error, status), runs() FROM kanon_refresh('$_');\n" } @named);
+	my $create = join('', map { '    ' . ($_ =~ /^linked/ ? "CREATE SCHEMA ${schema}_$_;\n    " : '') . 'PERFORM ' . sprintf($publication{$_}, $top, $schema) . ";\n" } @publications);
+	my $reported = grep({ /kanon_report/ } @called) ? <<"E" : '';
+    PERFORM kanon_pattern_guided('$top', 'target', '{a,b}', 3);
+    PERFORM kanon_full_domain('own.person', 'leveled_target', '{a}', 3, hierarchies => '{"a": "${top}_h"}');
+E
+	my ($made, $given) = map { s/SCHEMA SCHEMA/SCHEMA $schema/r =~ s/\bSCHEMA\./$schema./r } $sql, $is{given};
+
+	my $said = run_sql(<<"E");
 CREATE SCHEMA $schema AUTHORIZATION owner;
 SET search_path = $schema, public;
 SET SESSION AUTHORIZATION owner;
-$sql
-CREATE VIEW ${name}_h AS SELECT DISTINCT a AS value, a / 2 AS level1, 0 AS level2 FROM $name;
-CREATE TABLE strangers AS SELECT false AS found;
+$made
+CREATE VIEW ${name}_h AS SELECT DISTINCT a AS value, a / 2 AS level1, 0 AS level2 FROM $name WHERE a IS NOT NULL UNION SELECT 0, 0, 0 WHERE false;
+CREATE TABLE subject AS SELECT i AS id, i % 4 AS a FROM generate_series(1, 60) i;
+ALTER TABLE subject ADD PRIMARY KEY (id), ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY p ON subject USING (id IN (SELECT s.id FROM $name s) OR id > 0);
+CREATE TABLE event AS SELECT i AS id, i % 60 + 1 AS subject, i % 3 AS b FROM generate_series(1, 120) i;
+ALTER TABLE event ADD FOREIGN KEY (subject) REFERENCES subject;
 DO \$\$ BEGIN
-    PERFORM kanon_create_publication('$schema.pub', '$top', '{a,b}', 3);
-    PERFORM kanon_create_publication('$schema.leveled', 'own.person', '{a}', 3, '{"hierarchies": {"a": "${top}_h"}}', model => 'full_domain');
-    CREATE SCHEMA ${schema}_v;
-    PERFORM kanon_create_linked_publication('${schema}_v', 'own.person', '$linked', 3, private_schema => '$schema');
+$reported$create
 END \$\$;
-SELECT strangers FROM $schema.pub_publication;
-SELECT strangers FROM $schema.leveled_publication;
-SELECT strangers FROM $schema.person_publication;
-$set
-SELECT look('$top');
-@{[ map { "SELECT said(\$q\$" . sprintf($_, $top) . "\$q\$);\n" } @reads ]}
-SELECT status FROM kanon_refresh('$schema.pub') UNION ALL SELECT status FROM kanon_refresh('$schema.leveled') UNION ALL SELECT status FROM kanon_refresh('${schema}_v');
+CREATE TABLE reported AS SELECT run, target LIKE '%leveled\\_target' AS leveled FROM kanon_usefulness WHERE target LIKE '$schema.%target' ORDER BY leveled LIMIT 2;
+@{[ map { "SELECT 'strangers', strangers FROM $schema.${_}_publication;\n" } grep { !/^linked/ } @publications ]}
+SET kanon.read_strangers = off;
+SELECT 'look', look('$top');
+$own
+@{[ map { "SELECT 'status', status FROM kanon_refresh('$_');\n" } @named ]}
 E
-	my @refused = grep { !/^(f|00000|current|unchanged|)$/ } split /\n/, $said;
+	my @refused = (grep({ $_ ne 'f' } lines($said, 'strangers')), grep({ $_ ne '' } lines($said, 'look')), grep({ !/^00000/ && !/kanon_dp$/ } lines($said, 'own')), grep({ !/^(current|unchanged)$/ } lines($said, 'status')));
 	is("@refused", '', "$told: one's own is not refused");
-	my $calls = join('', map { "SELECT said(\$q\$" . sprintf($_, $top) . "\$q\$), runs();\n" } @reads);
-	my $refresh = join('', map { "SELECT coalesce(error, status), runs() FROM kanon_refresh('$_');\n" } "$schema.pub", "$schema.leveled", "${schema}_v");
-	$said = $node->safe_psql('postgres', <<"E");
+	return fail("$told: it is made") if !defined $said;
+	my $then = run_sql(<<"E");
 SET search_path = $schema, public;
 $given
 SELECT setval('public.ran', 1, false);
 SET search_path = public;
 SET SESSION AUTHORIZATION owner;
-${set}SELECT 'look', look('$top');
+SET kanon.read_strangers = off;
+SELECT 'look', 'not', look('$top');
 $calls${refresh}RESET SESSION AUTHORIZATION;
 RESET kanon.read_strangers;
-$refresh$set$calls
+$refresh
+SET kanon.read_strangers = off;
+$calls
+\\set ON_ERROR_STOP off
+CALL kanon_refresh_all();
+\\set ON_ERROR_STOP on
+SELECT 'schedule', '', runs();
+SET client_min_messages = error;
+@{[ $is{after} // '' ]}
+@{[ map { "SELECT kanon_drop_publication('$_');\n" } @named ]}
+DROP SCHEMA $schema CASCADE;
 E
-	my @ran = grep { /\|([1-9]\d*)$/ } split /\n/, $said;
+	return fail("$told: it is given away") if !defined $then;
+	$said .= $then;
+	my @ran = grep { !/\|0(\||$)/ } map { lines($said, $_) } 'call', 'refresh', 'schedule';
 	is("@ran[0 .. ($#ran < 1 ? $#ran : 1)]", '', "$told: another role's does not run");
-	like($said, qr/^look\|./m, "$told: and is seen") unless $unseen;
-	diag($sql, $given, $said) if $ENV{KANON_TELL} && !Test::More->builder->is_passing;
+	if (!$unseen)
+	{
+		like($said, qr/^look\|not\|./m, "$told: and is seen");
+		my @not = grep { !/^42501\|/ && !/^00000\|0\|kanon_report/ && !/kanon_dp$/ } map { lines($said, $_) } 'call', 'refresh';
+		is("@not[0 .. ($#not < 1 ? $#not : 1)]", '', "$told: by everything that reads");
+	}
+	diag($sql, $is{given}, $said) if $ENV{KANON_TELL} && !Test::More->builder->is_passing;
 	return;
 }
-run_case($_) foreach 1 .. ($ENV{KANON_PLANTED} // ($ENV{KANON_TEST_SHARE} ? 12 : 40));
+
+# ---- what a refresh writes to ----
+
+my $quiet = "CREATE FUNCTION quiet() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';\n";
+my %written = (
+	trigger => [ "CREATE FUNCTION f(int) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT true';\n" . KanonPlants::function('tells()', 'trigger', 'NEW', 'VOLATILE') . "CREATE TRIGGER x BEFORE INSERT OR UPDATE ON TABLE FOR EACH ROW EXECUTE FUNCTION tells();\n", 'tells()' ],
+	condition => [ KanonPlants::function('f(int)', 'boolean', 'true') . $quiet . "CREATE TRIGGER x BEFORE INSERT OR UPDATE ON TABLE FOR EACH ROW WHEN (f(1)) EXECUTE FUNCTION quiet();\n", 'f(int)' ],
+	default => [ KanonPlants::function('f(int)', 'boolean', 'true') . "ALTER TABLE TABLE ADD COLUMN extra boolean DEFAULT f(1);\n", 'f(int)' ],
+	check => [ KanonPlants::function('f(int)', 'boolean', 'true') . "ALTER TABLE TABLE ADD CHECK (f(1));\n", 'f(int)' ],
+	index => [ KanonPlants::function('f(int)', 'boolean', 'true') . "CREATE INDEX ON TABLE ((CASE WHEN f(1) THEN 1 END));\n", 'f(int)' ],
+);
+
+sub run_written
+{
+	my ($n, $what, $table) = @_;
+	my ($schema, $told) = ("w_$n", "$n: $what of the written table $table");
+	my ($made, $given) = @{ $written{$what} };
+	my $reads = 'SET kanon.skip_unchanged = off;';
+	$made =~ s/ON TABLE|ALTER TABLE TABLE/($& =~ s{TABLE$}{$table}r)/ge;
+	my $said = run_sql(<<"E");
+CREATE SCHEMA $schema AUTHORIZATION owner;
+SET search_path = $schema, public;
+SET SESSION AUTHORIZATION owner;
+DO \$\$ BEGIN PERFORM kanon_create_publication('$schema.pub', 'own.person', '{a,b}', 3); END \$\$;
+$made
+SET kanon.read_strangers = off;
+$reads
+SELECT 'status', status FROM kanon_refresh('$schema.pub');
+RESET SESSION AUTHORIZATION;
+ALTER FUNCTION $given OWNER TO enemy;
+SELECT setval('public.ran', 1, false);
+SET SESSION AUTHORIZATION owner;
+SELECT 'refresh', refreshed('$schema.pub'), runs();
+SELECT 'alter', said('SELECT kanon_alter_publication(''$schema.pub'', k => 4)'), runs();
+RESET SESSION AUTHORIZATION;
+SELECT 'refresh', refreshed('$schema.pub'), runs();
+SELECT 'alter', said('SELECT kanon_alter_publication(''$schema.pub'', k => 4)'), runs();
+E
+	return fail("$told: it is made") if !defined $said;
+	is(join(' ', lines($said, 'status')), 'current', "$told: one's own is not refused");
+	is(join(' ', grep { !/\|0$/ } lines($said, 'refresh'), lines($said, 'alter')), '', "$told: another role's does not run");
+	# (the history is not written by an alteration)
+	is(join(' ', grep { !/^42501/ } lines($said, 'refresh'), $table eq 'pub_publication' ? lines($said, 'alter') : ()), '', "$told: and is refused");
+	return;
+}
+
+# ---- walks ----
+
+my @cases;
+my $walks = $wanted =~ /^\d+$/ ? $wanted : 0;
+foreach my $one ($walks ? () : split ' ', $wanted)
+{
+	my ($what, $where, @levels) = split /@/, $one;
+	if ($written{$what}) { push @cases, [ \&run_written, $what, $where ]; next; }
+	push @cases, [ \&run_case, $what, $_, @levels ] foreach $where // KanonPlants::places(KanonPlants::code($what));
+}
+foreach my $walk (1 .. $walks)
+{
+	foreach my $what (KanonPlants::codes())
+	{
+		my @places = KanonPlants::places(KanonPlants::code($what));
+		# the places that few kinds can have come first
+		my ($where) = sort { ($walked{$a} // 0) <=> ($walked{$b} // 0) } map { $places[ ($_ + $seed + $walk) % @places ] } 0 .. $#places;
+		$walked{$where}++;
+		push @cases, [ \&run_case, $what, $where, map { in_turn('level', KanonPlants::levels()) } 1 .. $walked{case}++ % 4 ];
+	}
+	foreach my $what (sort keys %written) { push @cases, [ \&run_written, $what, in_turn('written', 'pub_publication', 'pub_history') ]; }
+}
+is(join(' ', grep { !$walked{$_} } KanonPlants::all_places()), '', 'every place is walked') if $walks;
+foreach my $i (0 .. $#cases) { my ($run, @of) = @{ $cases[$i] }; $run->($i + 1, @of); }
 
 $node->stop;
 done_testing();

@@ -223,14 +223,31 @@ look_at_call(Node *node, Look *look)
 	return look_at_type(type, !is_passed_on(node, type), look);
 }
 
-/* Nodes that are no expression, and whose parts are walked. */
+/*
+ * Nodes that are no expression, and whose parts are walked.  The operators of set operations and of marks of cycles are
+ * those of their types' default classes; a window's functions of ranges are in the family of its order.
+ */
 static bool
 is_part(NodeTag tag)
 {
-	static const NodeTag parts[] = {
-		T_List,           T_TargetEntry,   T_FromExpr,        T_JoinExpr,        T_RangeTblRef,
-		T_OnConflictExpr, T_InferenceElem, T_CommonTableExpr, T_CTESearchClause, T_WithCheckOption,
-		T_GroupingSet,    T_RowMarkClause, T_MergeAction,     T_NamedArgExpr,    T_CaseWhen};
+	static const NodeTag parts[] = {T_List,
+									T_TargetEntry,
+									T_FromExpr,
+									T_JoinExpr,
+									T_RangeTblRef,
+									T_OnConflictExpr,
+									T_InferenceElem,
+									T_CommonTableExpr,
+									T_CTESearchClause,
+									T_CTECycleClause,
+									T_SetOperationStmt,
+									T_WindowClause,
+									T_WithCheckOption,
+									T_GroupingSet,
+									T_RowMarkClause,
+									T_MergeAction,
+									T_NamedArgExpr,
+									T_CaseWhen};
 
 	for (int i = 0; i < lengthof(parts); i++)
 		if (parts[i] == tag)
@@ -306,10 +323,10 @@ look_at_expression(Node *node, Look *look)
 static bool
 look_at_rows(const RowCompareExpr *rows, Look *look)
 {
-	ListCell *op, *family;
+	ListCell *lc;
 
-	forboth (op, rows->opnos, family, rows->opfamilies)
-		if (look_at_operator(lfirst_oid(op), look) || look_at_family(lfirst_oid(family), look))
+	foreach (lc, rows->opnos)
+		if (look_at_operator(lfirst_oid(lc), look))
 			return true;
 	return false;
 }
@@ -320,16 +337,9 @@ look_at_node(Node *node, Look *look)
 {
 	switch (nodeTag(node))
 	{
-		case T_CTECycleClause:
-			return look_at_operator(((CTECycleClause *) node)->cycle_mark_neop, look);
 		case T_SortGroupClause:
 			return look_at_operator(((SortGroupClause *) node)->eqop, look) ||
 				   look_at_operator(((SortGroupClause *) node)->sortop, look);
-		case T_SetOperationStmt:
-			return look_walk((Node *) ((SetOperationStmt *) node)->groupClauses, look);
-		case T_WindowClause:
-			return look_at_function(((WindowClause *) node)->startInRangeFunc, look) ||
-				   look_at_function(((WindowClause *) node)->endInRangeFunc, look);
 		case T_TableSampleClause:
 			return look_at_function(((TableSampleClause *) node)->tsmhandler, look);
 		case T_RangeTblFunction:

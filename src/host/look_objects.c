@@ -134,14 +134,14 @@ look_at_aggregate(Oid function, Look *look)
 		   look_at_type(form.aggmtranstype, true, look);
 }
 
-/* The types of what it gives back; a function of the system gives what it is asked for, see is_passed_on. */
+/* The types of its columns; that of one value is the expression's, of which the node that calls it is asked. */
 static bool
-look_at_results(HeapTuple tuple, Look *look)
+look_at_columns(HeapTuple tuple, Look *look)
 {
 	Oid *types;
 	char **names, *modes;
 	int n = get_func_arg_info(tuple, &types, &names, &modes);
-	bool stop = look_at_type(((Form_pg_proc) GETSTRUCT(tuple))->prorettype, true, look);
+	bool stop = false;
 
 	for (int i = 0; i < n && modes != NULL && !stop; i++)
 		stop = modes[i] != FUNC_PARAM_IN && modes[i] != FUNC_PARAM_VARIADIC &&
@@ -168,7 +168,7 @@ look_at_function(Oid function, Look *look)
 	else
 		stop = look_at_function(form->prosupport, look) ||
 			   look_walk_stored(PROCOID, tuple, Anum_pg_proc_proargdefaults, look) ||
-			   look_at_results(tuple, look) ||
+			   look_at_columns(tuple, look) ||
 			   (form->prokind == PROKIND_AGGREGATE && look_at_aggregate(function, look));
 	ReleaseSysCache(tuple);
 	return stop;
@@ -282,7 +282,7 @@ look_at_json(Look *look)
 
 	hash_seq_init(&status, look->seen);
 	while (look->json && (seen = hash_seq_search(&status)) != NULL)
-		for (int i = 0; i < lengthof(targets) && seen->as == TypeRelationId; i++)
+		for (int i = 0; i < lengthof(targets) && (seen->as == TypeRelationId || seen->as == AS_MADE); i++)
 		{
 			HeapTuple tuple = SearchSysCache2(CASTSOURCETARGET, ObjectIdGetDatum(seen->object),
 											  ObjectIdGetDatum(targets[i]));

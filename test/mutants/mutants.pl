@@ -6,6 +6,7 @@
 #   again MAP RESULT EQUIVALENT                those of a RESULT that were not killed, once more
 #   count EQUIVALENT RESULT…                   what came of them, by the list as it is now
 #   guards LIST                                all last guards off at once, then each: test/faults must fail
+#   look LIST                                  branches of the look out, each alone: t/062_planted_code.pl must fail
 #
 # Started by test/mutants/run, in a copy of the checkout and with a server at hand.
 #
@@ -964,10 +965,49 @@ sub try_guards
 	exit($unseen > 0);
 }
 
+# ---- branches of the look ----
+
+# What t/062 says of some kinds: 1 when all is well.
+sub planted_passes
+{
+	my ($kinds) = @_;
+	local ($ENV{PROVE_TESTS}, $ENV{KANON_PLANTED}, $ENV{KANON_BRIEF}) = ('t/062_planted_code.pl', $kinds, 1);
+
+	return 1 if system("dev/check tap >$out/planted 2>&1") == 0;
+	die "it does not run: $out/planted\n" if slurp("$out/planted") !~ /Failed test/;
+	return 0;
+}
+
+sub try_look
+{
+	my ($list) = @_;
+	my @branches = map { [ split(/\t/) ] } grep { !/^#/ } split(/\n/, slurp($list));
+	my $unseen = 0;
+
+	mkdir('build');
+	mkdir($out);
+	planted_passes('function@view') or die "it fails as it is: $out/planted\n";
+	foreach my $branch (@branches)
+	{
+		my ($file, $from, $to, $name, $kinds) = @$branch;
+
+		system('cp', '-p', $file, "$file.right");
+		switch_off($file, $from, $to);
+		my $passes = planted_passes($kinds);
+		rename("$file.right", $file);
+		utime(undef, undef, $file);
+		$unseen += $passes;
+		printf("%s\t%s: %s\n", $passes ? 'NOT SEEN' : 'seen', $name, $kinds);
+	}
+	printf("%d branches out, each alone: %d not seen\n", scalar(@branches), $unseen);
+	exit($unseen > 0);
+}
+
 my ($what, @arguments) = @ARGV;
 if ($what eq 'map') { map_tests(@arguments); }
 elsif ($what eq 'try') { try_all(@arguments); }
 elsif ($what eq 'again') { try_again(@arguments); }
 elsif ($what eq 'count') { count_all(@arguments); }
 elsif ($what eq 'guards') { try_guards(@arguments); }
-else { die "usage: mutants.pl map|try|again|count|guards …\n"; }
+elsif ($what eq 'look') { try_look(@arguments); }
+else { die "usage: mutants.pl map|try|again|count|guards|look …\n"; }
