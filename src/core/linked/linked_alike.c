@@ -15,7 +15,7 @@ look_of(const LinkedClass *class, uint32_t node)
 	const KanonLinkedTable *table = &class->linked->tables[of->table];
 	const LinkedShape *shape = &class->shapes[of->table];
 	const uint8_t *level = class->level + (size_t) node * (size_t) class->most_qis;
-	uint64_t look = of->table;
+	uint64_t look = kanon_mix(UINT64_C(1) << 32 | of->table);
 
 	for (int q = 0; q < shape->nqis; q++)
 	{
