@@ -39,4 +39,48 @@ BEGIN
     END LOOP;
 END $$;
 SELECT count(DISTINCT coalesce(rows, 'none')) AS ways FROM alike.shown;
-DROP SCHEMA alike, alike_public CASCADE;
+
+-- nights: what is kept beside the quasi-identifiers decides nothing about classes
+DROP SCHEMA alike_public CASCADE;
+CREATE SCHEMA alike_public;
+CREATE SCHEMA alike_private;
+CREATE TABLE alike.client (id int PRIMARY KEY, city text, segment text);
+CREATE TABLE alike.orders (id int PRIMARY KEY, client int REFERENCES alike.client, what text);
+CREATE FUNCTION alike.alone(OUT blank text, OUT later text) LANGUAGE plpgsql AS $$
+BEGIN
+    TRUNCATE alike.client, alike.orders;
+    INSERT INTO alike.client SELECT i, CASE WHEN i <= 4 THEN 'B' END, 'seg' || i FROM generate_series(1, 5) AS i;
+    INSERT INTO alike.orders SELECT i, i, 'X' FROM generate_series(1, 5) AS i;
+    PERFORM kanon_create_linked_publication('alike_public', 'alike.client', '{"alike.client": {"quasi_identifiers": ["city"], "keep": ["segment"], "allow_identifying": ["segment"]}, "alike.orders": {"quasi_identifiers": ["what"]}}', 2, private_schema => 'alike_private');
+    blank := (SELECT string_agg(segment, ' ' ORDER BY segment) FROM alike_public.client WHERE city IS NULL);
+    INSERT INTO alike.client VALUES (6, 'B', 'seg6'), (7, 'B', 'seg7');
+    UPDATE alike.client SET segment = segment || 'new' WHERE segment = (SELECT min(segment) FROM alike_public.client WHERE city IS NULL);
+    PERFORM kanon_refresh('alike_public');
+    later := (SELECT string_agg(replace(segment, 'new', ''), ' ' ORDER BY segment) FROM alike_public.client WHERE city IS NULL);
+    PERFORM kanon_drop_publication('alike_public');
+END $$;
+DO $$
+DECLARE
+    night record;
+BEGIN
+    FOR i IN 1 .. 6 LOOP
+        SELECT * INTO night FROM alike.alone();
+        ASSERT night.blank = night.later, 'unchanged persons were separated';
+    END LOOP;
+END $$;
+
+-- names that agree in all that there is room for: releases, private tables of persons and of rows
+DO $$
+BEGIN
+    EXECUTE format('CREATE TABLE alike.%1$s_persons (id int PRIMARY KEY, s int); CREATE TABLE alike.%1$s_visits (id int PRIMARY KEY, p int REFERENCES alike.%1$s_persons, b int);
+        CREATE TABLE alike.%1$s_viewing (id int PRIMARY KEY, p int REFERENCES alike.%1$s_persons, b int);
+        INSERT INTO alike.%1$s_persons SELECT i, i %% 2 FROM generate_series(1, 40) i; INSERT INTO alike.%1$s_visits SELECT i, 1 + i %% 40, i %% 3 FROM generate_series(1, 80) i;
+        INSERT INTO alike.%1$s_viewing SELECT i, 1 + i %% 40, i %% 3 FROM generate_series(1, 80) i', repeat('t', 55));
+    EXECUTE format($q$SELECT kanon_create_linked_publication('alike_public', 'alike.%1$s_persons', '{"alike.%1$s_persons": {"quasi_identifiers": ["s"]}, "alike.%1$s_visits": {"quasi_identifiers": ["b"]}, "alike.%1$s_viewing": {"quasi_identifiers": ["b"]}}', 3,
+        protect_successive => true, private_schema => 'alike_private')$q$, repeat('t', 55));
+    EXECUTE format('INSERT INTO alike.%s_visits VALUES (100, 1, 1)', repeat('t', 55));
+END $$;
+SELECT status FROM kanon_refresh('alike_public');
+SELECT count(*) AS tables, max(length(relname)) <= 63 AS fit FROM pg_class WHERE relnamespace = 'alike_private'::regnamespace AND relkind = 'r';
+SELECT kanon_drop_publication('alike_public');
+DROP SCHEMA alike, alike_public, alike_private CASCADE;

@@ -272,6 +272,9 @@ fill_series(const Linked *linked, LinkedTable *table)
 	request->publication = linked->publication;
 	if (table->role == LINKED_SUBJECT)
 		request->series = linked->series;
+	/* (quasi-identifiers alone decide who stays in a class) */
+	if (table->role == LINKED_SUBJECT && linked->histories == NULL)
+		request->linked.person = table->key;
 	if (linked->series.bounds != NULL && JB_ROOT_IS_OBJECT(linked->series.bounds))
 		bounds = findJsonbValueFromContainer(&linked->series.bounds->root, JB_FOBJECT, &name);
 	request->series.bounds = bounds != NULL && bounds->type == jbvBinary ? JsonbValueToJsonb(bounds) : NULL;

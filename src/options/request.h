@@ -191,8 +191,9 @@ typedef struct LinkedRequest
 	Oid named; /* what the record tells was read, where the source is a view of kanon's own, or a copy is read */
 	List *referring; /* char *: kept columns that show the pseudonym of `key` */
 	char *key;
-	List *numbers;         /* char *: kept keys, of which the copy has numbers of its own */
-	bool placed_later;     /* whoever asks calls run_place when all of them are written */
+	const char *person; /* kept column by which an unchanged row is known, whatever else is kept; or NULL */
+	List *numbers;      /* char *: kept keys, of which the copy has numbers of its own */
+	bool placed_later;  /* whoever asks calls run_place when all of them are written */
 	ArrayType *told_apart; /* columns by which row types differ beside the quasi-identifiers; or NULL */
 	const char *promise;   /* in words, for the target's comment; NULL: k in the quasi-identifiers */
 	Jsonb *recorded;       /* what the record says of the release of several tables; or NULL */

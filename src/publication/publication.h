@@ -205,7 +205,7 @@ extern bool publication_lock(const KanonPublication *publication, bool wait);
  */
 extern KanonPublication *publication_claim(KanonPublication *publication, bool wait);
 
-/* A free name for something that belongs to the publication, qualified and quoted. */
+/* A free name for something that belongs to the publication, qualified and quoted: another one for each name and `what`. */
 extern char *private_name(const char *name, const char *what, Oid namespace, char **bare);
 
 /* ---- linked_publication.c: several tables as one publication ---- */

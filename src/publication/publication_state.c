@@ -24,6 +24,8 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "common/hashfn.h"
+#include "mb/pg_wchar.h"
 #include "pgstat.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
@@ -66,6 +68,18 @@ extension_schema(FunctionCallInfo fcinfo)
 char *
 private_name(const char *name, const char *what, Oid namespace, char **bare)
 {
+	Size room = NAMEDATALEN - 1 - Min(strlen(what) + 1, NAMEDATALEN / 2);
+
+	/* (several names may be chosen before any is taken, and long ones would be cut to the same) */
+	if (strlen(name) > room)
+	{
+		char *hash =
+			psprintf("_%08x%08x", hash_bytes((const unsigned char *) name, (int) strlen(name)),
+					 (uint32) hash_bytes_extended((const unsigned char *) name, (int) strlen(name), 1));
+
+		name = psprintf("%.*s%s", pg_mbcliplen(name, (int) strlen(name), (int) (room - strlen(hash))), name,
+						hash);
+	}
 	*bare = ChooseRelationName(name, NULL, what, namespace, false);
 	return quote_qualified_identifier(name_schema(namespace), *bare);
 }

@@ -210,12 +210,13 @@ enum
 };
 
 Company *
-company_create(const bytea *secret, bool keyed, Border *border)
+company_create(const bytea *secret, bool keyed, int person, Border *border)
 {
 	Company *company = palloc0(sizeof(Company));
 
 	company->border = border;
 	company->keyed = keyed;
+	company->person = person;
 	company->scratch = AllocSetContextCreate(border->context, "kanon company", ALLOCSET_SMALL_SIZES);
 	secret_seeds(secret, "company", company->seeds, lengthof(company->seeds));
 	return company;
@@ -229,7 +230,8 @@ company_mark(const Company *company, TupleDesc desc, int first, int nkept, const
 	MemoryContext old = MemoryContextSwitchTo(company->scratch);
 
 	for (int i = 0; i < nkept; i++)
-		mark.row = value_hash(TupleDescAttr(desc, first + i), values[i], nulls[i], mark.row);
+		if (company->person < 0 || company->person == i)
+			mark.row = value_hash(TupleDescAttr(desc, first + i), values[i], nulls[i], mark.row);
 	if (company->keyed)
 		mark.key = value_hash(TupleDescAttr(desc, first + nkept - 1), values[nkept - 1], nulls[nkept - 1],
 							  company->seeds[SEED_KEY]);

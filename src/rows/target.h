@@ -320,6 +320,7 @@ struct Company
 	MemoryContext scratch; /* values while they are hashed */
 	uint64 seeds[3];       /* of rows, of keys, of who is drawn where */
 	bool keyed;
+	int person; /* place of the kept column that alone tells rows apart; -1: all of them do */
 
 	/* of the release before */
 	RowBefore *rows; /* [n] by type and row */
@@ -338,8 +339,11 @@ struct Company
 	void *arg;
 };
 
-/* Nobody is known yet.  keyed: the last of the columns behind those that are kept says whose a row is. */
-extern Company *company_create(const bytea *secret, bool keyed, Border *border);
+/*
+ * Nobody is known yet.  keyed: the last of the columns behind those that are kept says whose a row is.  person: the kept column
+ * that alone says which row it is, or -1.
+ */
+extern Company *company_create(const bytea *secret, bool keyed, int person, Border *border);
 
 /* The marks of a row: of so many columns that it keeps, and of the key behind them. */
 extern RowMark company_mark(const Company *company, TupleDesc desc, int first, int nkept, const Datum *values,

@@ -560,6 +560,18 @@ solve_near(Run *run, Reader *reader)
 	return status;
 }
 
+/* The kept column that alone says which row it is; -1: there is none. */
+static int
+find_person(const Run *run)
+{
+	const char *person = run->request->linked.person;
+
+	for (int i = 0; i < run->source->nkept && person != NULL; i++)
+		if (strcmp(run->source->kept[i].name, person) == 0)
+			return i;
+	return -1;
+}
+
 KanonStatus
 stable_solve(Run *run)
 {
@@ -569,7 +581,8 @@ stable_solve(Run *run)
 
 	if (needs_company(run))
 	{
-		run->company = company_create(request->columns.mask_key, request->series.key != NULL, run->border);
+		run->company = company_create(request->columns.mask_key, request->series.key != NULL,
+									  find_person(run), run->border);
 		run->target->company = run->company;
 	}
 	/* (a first release has nothing to go on from, nor has one after a release of no rows) */

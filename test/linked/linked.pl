@@ -14,7 +14,8 @@
 # Of the source kanon_check_linked says it is safe just where every combination is that of k persons.
 # With --nights each case is a publication of so many nights with random changes, which readers keep whole. Asserted of
 # each release is the same, and of two successive ones, unless the release says that it began anew:
-# - unchanged persons lose no company but persons who left or changed;
+# - unchanged persons lose no company but persons who left or changed, in a quasi-identifier: what else is kept of a person may
+#   change;
 # - a class in which no person and no row came, left or changed shows what it showed: costs of
 #   publications do not depend on other rows. (Which of two rows of a person that are alike is left out is drawn anew.)
 # Every second series is protected instead (protect_successive), with more changes. Its attacker follows all persons and rows
@@ -118,7 +119,7 @@ sub create
 	{
 		my ($copies) = grep { $_->{copies} && $tables[ $_->{parent} ] == $table } @tables;
 		my $above = defined $table->{parent} && !$table->{copies};
-		my @columns = ('id int PRIMARY KEY', 'tag text', 'val text', map { "$_ " . type($_) } @{ $table->{columns} });
+		my @columns = ('id int PRIMARY KEY', 'tag text', 'val text', "note text DEFAULT 'n'", map { "$_ " . type($_) } @{ $table->{columns} });
 		my $rows = $table->{shared} // $table->{rows};
 		push @columns, "above int REFERENCES src.$tables[$table->{parent}]{name}" if $above;
 		push @columns, "ref int REFERENCES src.$copies->{name}" if defined $copies;
@@ -137,7 +138,7 @@ sub options
 	my @rules = ({ rule => 'distinct_l', l => 2 }, { rule => 'alpha', alpha => pick(0.5, 0.7) }, { rule => 'entropy_l', l => 2 }, { rule => 'recursive_cl', c => 2, l => 2 });
 	for my $t (0 .. $#tables)
 	{
-		my %one = (quasi_identifiers => $tables[$t]{columns}, keep => ['tag'], allow_identifying => ['tag']);
+		my %one = (quasi_identifiers => $tables[$t]{columns}, keep => [ 'tag', $t == 0 ? 'note' : () ], allow_identifying => [ 'tag', $t == 0 ? 'note' : () ]);
 		for my $column (@{ $tables[$t]{columns} })
 		{
 			$one{hierarchies}{$column} = type($column) eq 'int' ? { interval => [ 2, 4 ] } : { prefix => [1] } if chance(0.6);
@@ -539,8 +540,9 @@ sub mutate
 		elsif (@$rows && $what eq 'update')
 		{
 			my $row = $rows->[ below(scalar @$rows) ];
-			my $column = pick(@{ $table->{columns} }, $t > 0 ? 'above' : ());
-			$row->{$column} = $column ne 'above' ? value($column, 3) : pick(@{ $tables[ $table->{parent} ]{rows} })->{id};
+			# (what is kept beside the quasi-identifiers decides nothing)
+			my $column = pick(@{ $table->{columns} }, $t > 0 ? 'above' : 'note');
+			$row->{$column} = $column eq 'note' ? 'n' . below(5) : $column ne 'above' ? value($column, 3) : pick(@{ $tables[ $table->{parent} ]{rows} })->{id};
 			$row->{tag} = "$table->{name}$row->{id}." . $$next++ if $protected && $t > 0;
 			$db->run("UPDATE src.$table->{name} SET $column = " . $db->quote($row->{$column}) . ", tag = '$row->{tag}' WHERE id = $row->{id}");
 		}
