@@ -87,13 +87,18 @@ linked_names_used(const LinkedTable *table)
 	return names;
 }
 
+/* With what leads to lookups, published or not: their columns are compared with persons (linked_owned.c). */
 static Source *
-open_used(const LinkedTable *table)
+open_used(const Linked *linked, const LinkedTable *table)
 {
 	List *names = linked_names_used(table);
 	int natts = relation_natts(table->relid), n = 0;
 	const char **used = palloc(sizeof(char *) * Max(natts, 1));
+	ListCell *lc;
 
+	foreach (lc, table->keys)
+		if (linked->tables[((const LinkedKey *) lfirst(lc))->table].role == LINKED_LOOKUP)
+			names = lappend(names, ((const LinkedKey *) lfirst(lc))->column);
 	for (int i = 1; i <= natts; i++)
 	{
 		char *name = get_attname(table->relid, (AttrNumber) i, true);
@@ -169,7 +174,7 @@ static void
 copy_source(Linked *linked, int t, const char *name, bool lasting)
 {
 	const LinkedTable *table = &linked->tables[t];
-	Source *source = open_used(table);
+	Source *source = open_used(linked, table);
 	HeldTable *held = &linked->histories->tables[t];
 	char *columns = column_list(source->kept, source->nkept);
 	Gate *gate = gate_create(source->name, source->relid, source->nkept + 3);

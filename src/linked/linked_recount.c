@@ -52,7 +52,7 @@ add_row(Recount *recount, Datum above, bool above_null, Datum key, bool key_null
 		return;
 	}
 	if (table->keys != NULL && (key_null || dictionary_add(table->keys, key, false) != table->n))
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+		ereport(ERROR, (errcode(ERRCODE_UNIQUE_VIOLATION),
 						errmsg("a key of table %s is NULL, or in several rows", table->source->name),
 						errhint("Keys of a release tell rows apart.")));
 	if (table->n == table->room)
@@ -145,9 +145,10 @@ read_table(Recount *recount, RecountTable *table)
 	{
 		Oid type = getBaseType(table->source->kept[i].type);
 
-		appendStringInfo(&columns, "%spg_catalog.array_agg(CAST(%s AS %s))", i > 0 ? ", " : "",
-						 table->source->kept[i].quoted,
-						 format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY));
+		appendStringInfo(
+			&columns, "%spg_catalog.array_agg(CAST(%s AS %s))", i > 0 ? ", " : "",
+			table->source->kept[i].quoted,
+			format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
 		gate_columns(gate,
 					 &(SourceColumn){.name = "array_agg",
 									 .type = get_array_type(type),
