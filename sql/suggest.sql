@@ -98,6 +98,34 @@ SELECT subset, classes, unique_rows FROM kanon_risk_columns('visit', '{visit_id,
 SELECT count(*) FROM kanon_risk_columns('visit', '{visit_id,age,zip,admitted,diagnosis,chapter}', supersets => true);
 SELECT count(*) FROM kanon_risk_columns('visit', '{visit_id}', supersets => NULL);
 
+-- rows a value decide, not the share of different ones; whole numbers are what the same numbers with decimals are; numbers without gaps number rows
+CREATE TABLE shares AS SELECT 5 + i % 16 AS yrs_service, 'T' || i % 16 AS team, 'w' || i % 100 AS word, (i * 7919 % 100003) AS thing, (i * 7919 % 100003) / 10.0 AS thing_tenths, i AS row_of,
+    (i % 45) || repeat(' an answer of a list in a survey', 2) AS answer, i || repeat(' what somebody wrote', 3) AS wrote, '{"a": 1}'::json AS fixed, '{"a": 1}'::jsonb AS fixed_b,
+    'P' || i % 20 AS "Patient", i % 15 AS "ID", 'K' || i % 90 AS nachname, 'K' || i % 30 AS geschlecht, 1000 + i * 37 % 4001 AS gehalt, 'c' || i % 40 AS ville, 'e' || i % 33 AS enfermedad,
+    date '1950-01-01' + i % 200 AS "fecha_nacimiento", (ARRAY['Müller', 'MÜLLER', 'Mueller', 'Meier'])[1 + i % 4] || i / 100 AS any_case FROM generate_series(1, 300) i;
+CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+ALTER TABLE shares ALTER any_case TYPE text COLLATE no_case;
+SELECT column_name, role, why, distinct_values FROM kanon_suggest('shares');
+SELECT count(DISTINCT any_case) AS any_case FROM shares;
+-- a direct call judges alike: by the name, and by texts that few rows share
+SET client_min_messages = notice;
+SELECT FROM kanon_pattern_guided('shares', 'judged', '{geschlecht}', 5, keep => '{"Patient",word,team}');
+SET client_min_messages = warning;
+SELECT options -> 'may_name_persons' AS may_name FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
+
+-- the least rounding after which hardly a value is one row's and hardly a hidden value follows: found by trying, and it passes
+CREATE TABLE costs AS SELECT i % 40 AS region, 18 + i * 7 % 60 AS age, (i * 7919 % 100003) / 7.0 AS cost, i * 7919 % 100003 AS fee FROM generate_series(1, 4000) i;
+SELECT FROM kanon_pattern_guided('costs', 'costs_out', '{age}', 5, keep => '{cost}');
+SELECT FROM kanon_pattern_guided('costs', 'costs_out', '{age}', 5, keep => '{fee}');
+SELECT FROM kanon_pattern_guided('costs', 'costs_out', '{age}', 5, keep => '{cost}', mask => '{"cost": {"round": 10}}');
+SELECT count(*) < 200 AS few_alone FROM (SELECT FROM costs_out GROUP BY cost HAVING count(*) = 1) AS g;
+SELECT count(*) > 200 AS more_at_the_step_before FROM (SELECT FROM costs GROUP BY round(cost / 5) HAVING count(*) = 1) AS g;
+-- a household's income tells the hidden region: rounded to 1 it is refused as it is unrounded
+CREATE TABLE households AS SELECT i / 4 % 50 AS region, i % 5 AS age, 20000 + (i / 4) * 37.41 AS income FROM generate_series(1, 2000) i;
+INSERT INTO households SELECT 100 + i / 4, i % 5, 150000 + (i / 4) * 37.41 FROM generate_series(4, 163) i;
+SELECT FROM kanon_pattern_guided('households', 'h_out', '{region,age}', 5, keep => '{income}', patterns => '{--,*-,**}');
+SELECT FROM kanon_pattern_guided('households', 'h_out', '{region,age}', 5, keep => '{income}', patterns => '{--,*-,**}', mask => '{"income": {"round": 1}}');
+
 DROP SCHEMA suggest_test CASCADE;
 -- a session that has not called kanon before writes labels, too
 \c -

@@ -46,9 +46,8 @@ PG_FUNCTION_INFO_V1(kanon_suggest);
 /* The text of a column is free when it is, on average, as long as this. */
 #define FREE_TEXT 40
 
-/* With so many values to a row, from so many rows on, values may be persons' numbers. */
-#define FEW_ROWS 0.05
-#define FEW_FROM 100
+/* Whole numbers of which so many of those between the least and the largest are there number the rows. */
+#define RUNNING 0.5
 
 /* A survey gives nearly every row a weight. */
 #define MOST_NULLS 0.05
@@ -63,6 +62,8 @@ typedef struct Suggestion
 	Oid base;       /* its type, below domains */
 	bool varlen;    /* text: its length is looked at */
 	bool fractions; /* a number that has some behind the point: it was measured */
+	double least;   /* of numbers */
+	double most;
 	int16 length;
 	bool by_value;
 	int64 nulls;
@@ -168,6 +169,13 @@ has_fraction(Oid base, Datum value)
 	return DatumGetInt32(DirectFunctionCall1(numeric_min_scale, value)) > 0;
 }
 
+static void
+note_number(Suggestion *column, double number)
+{
+	column->least = fmin(column->least, number);
+	column->most = fmax(column->most, number);
+}
+
 static bool
 note_row(void *arg, TupleTableSlot *slot)
 {
@@ -186,6 +194,8 @@ note_row(void *arg, TupleTableSlot *slot)
 			column->survey = NULL;
 		if (!column->fractions && !slot->tts_isnull[c])
 			column->fractions = has_fraction(column->base, slot->tts_values[c]);
+		if (type_is_number(column->base) && !slot->tts_isnull[c])
+			note_number(column, value_as_number(column->base, slot->tts_values[c]));
 	}
 	kept_note(suggest->look, slot->tts_values, slot->tts_isnull, KEPT_NOBODY);
 	note_sample(suggest, slot);
@@ -310,40 +320,61 @@ decide_by_label(Suggestion *s, Oid relid)
 		decide(s, ROLE_HARMLESS, "labelled to be kept");
 }
 
+/* Numbers that differ in nearly every row, without large gaps, number the rows; others may be an income. */
+static bool
+numbers_rows(const Suggestion *s)
+{
+	return s->figures.identifies && !s->fractions &&
+		   s->figures.distinct >= RUNNING * (s->most - s->least + 1);
+}
+
+/* A measure, a date or a number is coarsened, not left out. */
+static bool
+is_measured(const Suggestion *s, char category)
+{
+	return s->fractions || category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_TIMESPAN ||
+		   type_is_number(s->base);
+}
+
 /* Signs in the values, whatever the column is called. */
 static void
 decide_by_values(Suggestion *s, int64 rows, const ColumnValues *values, char category)
 {
 	double with_value = (double) (rows - s->nulls);
-	bool measured = s->fractions || category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_TIMESPAN;
+	double length = with_value > 0 ? s->bytes / with_value : 0;
 
+	if (category == TYPCATEGORY_COMPOSITE || s->base == JSONOID || s->base == XMLOID)
+		decide(s, ROLE_IDENTIFIER, "its type can hold anything");
 	/* a column without values tells nothing of those that it may have tomorrow */
 	if (rows > 1 && s->nulls == 0 && s->figures.distinct == 1)
 		decide(s, ROLE_HARMLESS, "the same value in every row");
-	if (s->base == JSONOID || s->base == JSONBOID || s->base == XMLOID || s->base == BYTEAOID ||
-		category == TYPCATEGORY_COMPOSITE)
+	if (s->base == JSONBOID || s->base == BYTEAOID)
 		decide(s, ROLE_IDENTIFIER, "its type can hold anything");
 	if (values->coarse)
 		return;
-	/* a measure or a date is coarsened, not left out */
-	if (s->figures.identifies && !measured)
+	if (s->figures.identifies && !is_measured(s, category))
 		decide(s, ROLE_IDENTIFIER, "nearly every row has a value of its own");
-	/* in few rows, too, when each has a text of its own */
-	if (s->varlen && (s->figures.distinct > 10 || (with_value > 1 && 2 * s->figures.distinct > with_value)) &&
-		s->bytes >= FREE_TEXT * with_value)
+	/* in few rows, too; texts that many rows share are answers of a list */
+	if (s->varlen && with_value > 1 && length >= FREE_TEXT &&
+		with_value < FEW_ROWS_A_VALUE * s->figures.distinct)
 		decide(s, ROLE_IDENTIFIER, "long text, which may name persons");
 }
 
 static void
 decide_by_type(Suggestion *s, const ColumnValues *values, char category)
 {
+	double with_value = values->distinct > 0 ? s->figures.rows / values->distinct : 0;
+
 	if (category == TYPCATEGORY_DATETIME)
 		decide(s, ROLE_QUASI_IDENTIFIER, "when something happened can be known");
 	if (category == TYPCATEGORY_NETWORK || category == TYPCATEGORY_GEOMETRIC)
 		decide(s, ROLE_QUASI_IDENTIFIER, "where somebody was can be known");
-	if (values->few && !values->coarse && !s->fractions &&
-		(s->varlen || s->base == UUIDOID || s->base == INT2OID || s->base == INT4OID || s->base == INT8OID))
-		decide(s, ROLE_IDENTIFIER, "few rows share a value, as with a number or name of persons");
+	if (numbers_rows(s) && !values->coarse)
+		decide(s, ROLE_IDENTIFIER, "a number for each row, without large gaps");
+	if (values->few && !values->coarse && (s->varlen || s->base == UUIDOID))
+		decide(s, ROLE_IDENTIFIER,
+			   psprintf("%.1f rows share a value on the average, as with a name or number of persons",
+						with_value));
 	decide(s, ROLE_QUASI_IDENTIFIER, "nothing says that outsiders cannot know it");
 }
 
@@ -355,7 +386,7 @@ say_remedy(Suggestion *s, char category)
 		return;
 	if (category == TYPCATEGORY_DATETIME)
 		s->why = psprintf("%s; nearly every row has its own: a hierarchy of dates makes it coarse", s->why);
-	else if (s->fractions || category == TYPCATEGORY_TIMESPAN)
+	else if (is_measured(s, category))
 		s->why =
 			psprintf("%s; nearly every row has its own: a hierarchy of intervals, or a mask that rounds, "
 					 "makes it coarse",
@@ -385,7 +416,8 @@ find_role(Suggest *suggest, Suggestion *s)
 	ColumnValues values = {.distinct = s->figures.distinct};
 
 	get_type_category_preferred(s->base, &category, &preferred);
-	values.few = with_value >= FEW_FROM && s->figures.distinct >= FEW_ROWS * with_value;
+	values.few = values_are_few(with_value, s->figures.distinct);
+	values.texts = category == TYPCATEGORY_STRING;
 	values.coarse = category == TYPCATEGORY_BOOLEAN || category == TYPCATEGORY_ENUM ||
 					(s->figures.distinct > 0 && s->figures.distinct <= COARSE_VALUES &&
 					 with_value >= COARSE_ROWS * s->figures.distinct);
@@ -427,6 +459,8 @@ open_column(Suggestion *s, const SourceColumn *column)
 	s->varlen = s->length == -1 && (s->base == TEXTOID || s->base == VARCHAROID || s->base == BPCHAROID);
 	s->sample = palloc(sizeof(uint32) * SAMPLE);
 	s->role = ROLE_NONE;
+	s->least = INFINITY;
+	s->most = -INFINITY;
 	s->survey = survey_use_by_name(column->name, s->base);
 }
 

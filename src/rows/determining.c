@@ -125,7 +125,7 @@ determines(const Attribute *a, const Attribute *b, const bool *hidden, double by
 	double *of_all = palloc0(sizeof(double) * Max(b->distinct, 1)); /* rows that have companions */
 	double rows = 0, groups = 0, right = 0, by_chance = 0;
 	double hidden_rows = 0, hidden_right = 0;
-	Determined found = {false, false};
+	Determined found = {0};
 
 	for (uint32 v = 0; v < a->distinct; v++)
 	{
@@ -165,6 +165,8 @@ determines(const Attribute *a, const Attribute *b, const bool *hidden, double by
 	if (rows < LEAST_JUDGED || by_chance >= 1)
 		return found;
 	by_chance = Max(by_chance, 1 / rows);
+	if (hidden_rows > 0)
+		found.of_hidden = Max((hidden_right / hidden_rows - by_chance) / (1 - by_chance), 0);
 	found.all = right / rows >= by_chance + DETERMINES * (1 - by_chance) &&
 				(rows - groups) * -log(by_chance) >= by_chance_once;
 	found.hidden = hidden_rows >= LEAST_JUDGED &&

@@ -13,12 +13,17 @@
 #include "distributed/distributed.h"
 #include "masks/mask_apply.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "core/privacy/rules.h"
 #include "core/util/number.h"
 #include "lib/stringinfo.h"
 #include "port/pg_bswap.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/memutils.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 
@@ -53,11 +58,13 @@ typedef struct KeptColumn
 {
 	const SourceColumn *column;
 	kept_hash *values;
+	bool texts;       /* may be names: all of it is counted */
 	bool shifted;     /* by a time that is a person's own, so that everybody's values differ */
 	uint32 forgotten; /* hashes with one of these bits are not in the sample */
 	bool by_value;
 	int16 length;
-	int64 shared; /* rows noted with a value that is not a row's (or person's) own */
+	FmgrInfo hash; /* of a type or collation in which values are equal that differ in their bytes; or none */
+	int64 shared;  /* rows noted with a value that is not a row's (or person's) own */
 } KeptColumn;
 
 struct KeptLook
@@ -71,7 +78,31 @@ struct KeptLook
 	uint32 most; /* values that are remembered of a column */
 	int nkept;
 	KeptColumn *columns; /* [nkept] values NULL: not looked at */
+	const Source *source;
 };
+
+/* Texts that are published as they are, and of which nobody has said that they name nobody. */
+static bool
+may_be_names(const Source *source, const SourceColumn *column)
+{
+	char category;
+	bool preferred;
+
+	get_type_category_preferred(getBaseType(column->type), &category, &preferred);
+	return source->told != NULL && category == TYPCATEGORY_STRING && column->mask == NULL &&
+		   !column->may_identify && !label_answers(source->relid, get_attnum(source->relid, column->name));
+}
+
+/* Texts that a collation calls equal count as one. */
+static void
+look_at_collation(KeptColumn *column, MemoryContext context)
+{
+	Oid base = getBaseType(column->column->type);
+
+	if (column->column->mask == NULL && (base == TEXTOID || base == VARCHAROID) &&
+		OidIsValid(column->column->collation) && !get_collation_isdeterministic(column->column->collation))
+		fmgr_info_cxt(F_HASHTEXT, &column->hash, context);
+}
 
 KeptLook *
 kept_begin(const Source *source, int who, int64 rows, Border *border)
@@ -85,6 +116,7 @@ kept_begin(const Source *source, int who, int64 rows, Border *border)
 		return NULL;
 	look = palloc0(sizeof(KeptLook));
 	look->context = AllocSetContextCreate(border->context, "kanon kept", ALLOCSET_DEFAULT_SIZES);
+	look->source = source;
 	look->nkept = source->nkept;
 	look->rows = rows;
 	look->who = who;
@@ -101,6 +133,8 @@ kept_begin(const Source *source, int who, int64 rows, Border *border)
 													 : source->kept[i].type,
 						&column->length, &column->by_value);
 		column->shifted = source->kept[i].mask != NULL && source->kept[i].mask->kind == MASK_SHIFT;
+		column->texts = may_be_names(source, &source->kept[i]);
+		look_at_collation(column, look->context);
 		if (!source->kept[i].may_identify)
 			column->values = kept_create(look->context, 256, NULL);
 	}
@@ -148,7 +182,7 @@ is_own(const KeptLook *look, const KeptColumn *column, const KeptValue *value)
 static void
 end_early(const KeptLook *look, KeptColumn *column)
 {
-	if (look->rows == 0 || column->forgotten != 0 ||
+	if (look->rows == 0 || column->forgotten != 0 || column->texts ||
 		(double) column->shared <= (1 - KANON_IDENTIFYING) * (double) look->rows + 1)
 		return;
 	kept_destroy(column->values);
@@ -158,7 +192,10 @@ end_early(const KeptLook *look, KeptColumn *column)
 static void
 note_value(KeptLook *look, KeptColumn *column, Datum datum, uint32 person)
 {
-	uint32 hash = image_hash(datum, column->by_value, column->length);
+	uint32 hash =
+		OidIsValid(column->hash.fn_oid)
+			? murmurhash32(DatumGetUInt32(FunctionCall1Coll(&column->hash, column->column->collation, datum)))
+			: image_hash(datum, column->by_value, column->length);
 	KeptValue *value;
 	bool found, was_own;
 
@@ -446,27 +483,63 @@ kept_figures(const KeptLook *look, int c)
 	}
 	/* each value that is remembered stands for as many as the sample leaves out */
 	figures.distinct = (double) column->values->members * ((double) column->forgotten + 1);
+	figures.rows = rows * ((double) column->forgotten + 1);
 	figures.own = rows > 0 ? own / rows : 0;
 	figures.identifies = rows >= LEAST_ROWS && figures.own >= KANON_IDENTIFYING;
 	return figures;
 }
 
-/* Names a mask that fits: a rounded number for a measurement, a pseudonym for a name. */
-static const char *
-mask_fitting(const SourceColumn *column)
+static bool
+is_integer(const SourceColumn *column)
 {
 	Oid base = getBaseType(column->type);
 
-	return column->mask == NULL && (base == NUMERICOID || base == FLOAT4OID || base == FLOAT8OID)
-			   ? "{\"round\": 1}"
+	return base == INT2OID || base == INT4OID || base == INT8OID;
+}
+
+static char *
+rounding_text(double step)
+{
+	return step >= 1 ? psprintf("%.0f", step) : psprintf("%g", step);
+}
+
+/* Names a mask that fits: a rounded number for a measurement, a pseudonym for a name. */
+static const char *
+mask_fitting(const SourceColumn *column, double step, bool tried)
+{
+	if (step > 0 && !is_integer(column))
+		return psprintf("{\"round\": %s}", rounding_text(step));
+	return !tried && column->mask == NULL && !is_integer(column) && type_is_number(column->type)
+			   ? "{\"round\": 1000}"
 			   : "{\"pseudonym\": \"release\"}";
 }
 
+/* Says which roundings were tried and found, of numbers that may be measured or count something. */
+static void
+say_roundings(StringInfo hint, const SourceColumn *column, double step, bool tried)
+{
+	if (!type_is_number(column->type))
+		return;
+	if (!tried)
+		appendStringInfo(hint, is_integer(column)
+								   ? " A whole number that is measured can be rounded: {\"round\": 100}."
+								   : " Rounding a number more coarsely hides more of it.");
+	else if (step == 0)
+		appendStringInfo(hint, " No rounding of \"%s\" hides enough of it.", column->name);
+	else if (is_integer(column))
+		appendStringInfo(
+			hint, " If \"%s\" is measured, {\"round\": %s} is the least rounding that hides enough of it.",
+			column->name, rounding_text(step));
+	else
+		appendStringInfo(hint, " No finer rounding of \"%s\" hides enough of it.", column->name);
+}
+
 char *
-kept_way_out(const SourceColumn *const *columns, int n, const char *sentence)
+kept_way_out(TellsLook *rows, const SourceColumn *const *columns, int n, const char *sentence)
 {
 	StringInfoData hint;
-	bool integers = false, fractions = false, times = false;
+	double *step = palloc0(sizeof(double) * Max(n, 1));
+	bool times = false;
 
 	initStringInfo(&hint);
 	appendStringInfo(&hint, "%s Or mask it: let mask be '{", sentence);
@@ -474,23 +547,49 @@ kept_way_out(const SourceColumn *const *columns, int n, const char *sentence)
 	{
 		Oid base = getBaseType(columns[i]->type);
 
-		integers = integers || base == INT2OID || base == INT4OID || base == INT8OID;
-		fractions = fractions || base == NUMERICOID || base == FLOAT4OID || base == FLOAT8OID;
+		if (rows != NULL && type_is_number(columns[i]->type))
+			step[i] = tells_rounding(rows, columns[i]);
 		times = times || base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID;
 		appendStringInfo(&hint, "%s\"%s\": %s", i > 0 ? ", " : "", columns[i]->name,
-						 mask_fitting(columns[i]));
+						 mask_fitting(columns[i], step[i], rows != NULL));
 	}
 	appendStringInfoString(&hint, "}'.");
-	if (integers)
-		appendStringInfoString(&hint, " A whole number that is measured can be rounded: {\"round\": 100}.");
-	if (fractions)
-		appendStringInfoString(&hint,
-							   " Rounding a number more coarsely, {\"round\": 100}, hides more of it.");
+	for (int i = 0; i < n; i++)
+		say_roundings(&hint, columns[i], step[i], rows != NULL);
 	if (times)
-		appendStringInfoString(&hint, " A date is coarsened as a quasi-identifier with a hierarchy.");
+		appendStringInfoString(
+			&hint,
+			" A date is coarsened as a quasi-identifier with a hierarchy; kept as a date it is shifted by a "
+			"time that each person has: {\"shift\": \"case_id\", \"days\": 30}, where case_id tells the persons apart.");
 	appendStringInfoString(&hint,
 						   " If readers may know whom each row is about, name it in allow_identifying.");
+	pfree(step);
 	return hint.data;
+}
+
+/* A text that few rows share may be a name, whatever the column is called: kanon_suggest says so, too. */
+static void
+tell_names(const KeptLook *look)
+{
+	for (int i = 0; i < look->nkept; i++)
+	{
+		const SourceColumn *column = look->columns[i].column;
+		KeptFigures figures = kept_figures(look, i);
+		ColumnValues values = {.distinct = INFINITY, .texts = true};
+		const char *why;
+
+		/* (one that is called like a name was told before) */
+		if (!look->columns[i].texts || figures.identifies ||
+			!values_are_few(figures.rows, figures.distinct) ||
+			role_by_name(column->name, &values, &why) != ROLE_NONE)
+			continue;
+		ereport(NOTICE, (errmsg("kept column \"%s\" may name persons", column->name),
+						 errdetail("It has texts that few rows share: %.1f rows a value on the average.",
+								   figures.rows / figures.distinct),
+						 errhint("Leave it out or mask it if it names persons. Label it 'keep' if it names "
+								 "nobody; name it in allow_identifying if readers may know the persons.")));
+		kept_tell_name(look->source, column->name);
+	}
 }
 
 void
@@ -519,6 +618,8 @@ kept_end(KeptLook *look)
 				 errmsg_plural("kept column %s identifies", "kept columns %s identify", n, names.data),
 				 look->persons ? errdetail("Rows with a value that no other person has: %s.", shares.data)
 							   : errdetail("Rows with a value that no other row has: %s.", shares.data),
-				 errhint("%s", kept_way_out(columns, n, "Leave out what identifies."))));
+				 errhint("%s", kept_way_out(look->source->told != NULL ? look->source->told->rows : NULL,
+											columns, n, "Leave out what identifies."))));
+	tell_names(look);
 	MemoryContextDelete(look->context);
 }

@@ -145,7 +145,14 @@ typedef struct ColumnValues
 	bool few;    /* few rows share a value */
 	bool coarse; /* each value is that of many rows, or the type has few */
 	bool flag;   /* two values: yes and no */
+	bool texts;  /* the type has texts, which can be names */
 } ColumnValues;
+
+/* So few rows a value, on the average, are a person's: in so many rows or more that is looked at. */
+#define FEW_ROWS_A_VALUE 5
+#define FEW_FROM 100
+
+extern bool values_are_few(double rows, double distinct);
 
 /* The role that a column's name suggests, or ROLE_NONE. */
 extern ColumnRole role_by_name(const char *name, const ColumnValues *values, const char **why);

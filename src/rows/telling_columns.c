@@ -50,8 +50,9 @@ struct TellsLook
 	MemoryContext context;
 	int nqis;
 	int nkept;
-	int width; /* numbers of a row */
-	/* [most + most_hidden][width]: codes, HIDDEN and PERSON, hashes as published and in the source */
+	int width;     /* numbers of a row */
+	int *measured; /* [nkept] the place of a number itself, in two of them; 0: it is none */
+	/* [most + most_hidden][width]: codes, HIDDEN and PERSON, hashes as published and in the source, numbers */
 	uint32 *numbers;
 	int64 most;
 	int64 most_hidden;
@@ -87,10 +88,17 @@ tells_begin(const Source *source, const RowTypes *types, Border *border)
 	look->nqis = source->nqis;
 	look->nkept = source->nkept;
 	look->width = source->nqis + BEFORE_KEPT + 2 * source->nkept;
+	look->measured = palloc0(sizeof(int) * source->nkept);
+	for (int i = 0; i < source->nkept; i++)
+		if (is_looked_at(&source->kept[i]) && type_is_number(source->kept[i].type))
+		{
+			look->measured[i] = look->width;
+			look->width += 2;
+		}
 	look->most = Max(Min(MOST_ROWS, MOST_NUMBERS / look->width), FEWEST_ROWS);
 	look->most_hidden = look->most / (MOST_ROWS / MOST_HIDDEN);
 	pg_prng_seed(&look->random, 1);
-	return look;
+	return source->told->rows = look;
 }
 
 void
@@ -166,6 +174,13 @@ tells_note(TellsLook *look, uint32 type, const Datum *given, const Datum *shown,
 	row[HIDDEN + 1] = (uint32) (look->hidden >> 32);
 	row[PERSON] = person;
 	row += BEFORE_KEPT;
+	for (int i = 0; i < look->nkept; i++)
+		if (look->measured[i] > 0)
+		{
+			double number = given_nulls[i] ? NAN : value_as_number(look->source->kept[i].type, given[i]);
+
+			memcpy(row - look->nqis - BEFORE_KEPT + look->measured[i], &number, sizeof(number));
+		}
 	for (int i = 0; i < look->nkept; i++)
 	{
 		const SourceColumn *column = &look->source->kept[i];
@@ -248,6 +263,12 @@ remember(const Source *source, List **list, const char *what)
 
 	*list = lappend(*list, pstrdup(what));
 	MemoryContextSwitchTo(old);
+}
+
+void
+kept_tell_name(const Source *source, const char *name)
+{
+	remember(source, &source->told->names, name);
 }
 
 static void
@@ -414,7 +435,7 @@ tell(const Source *source, const char *column, const char *of, const char *how)
 }
 
 static void
-refuse(const SourceColumn *column, const char *name, const char *qi)
+refuse(const Source *source, const SourceColumn *column, const char *name, const char *qi)
 {
 	ereport(
 		ERROR,
@@ -423,7 +444,8 @@ refuse(const SourceColumn *column, const char *name, const char *qi)
 		 errdetail(
 			 "Nearly all rows with equal values in one have equal values in the other, so a reader could find hidden values of \"%s\" from it.",
 			 qi),
-		 errhint("%s", kept_way_out(&column, 1, "Leave it out, or name it as a quasi-identifier."))));
+		 errhint("%s", kept_way_out(source->told->rows, &column, 1,
+									"Leave it out, or name it as a quasi-identifier."))));
 }
 
 /* Codes of the quasi-identifiers, and the rows in which each is not shown. */
@@ -469,9 +491,9 @@ tells_compare(const Source *source, const SourceColumn *column, const char *name
 	CHECK_FOR_INTERRUPTS();
 	if (hidden == NULL)
 		there.hidden = there.all && nhidden >= LEAST_JUDGED;
-	if (column->mask == NULL && (there.hidden || (there.all && back.all)))
-		refuse(column, name, qi);
-	if ((there.all && back.all) || (is_known(column) && (there.all || there.hidden)))
+	if (is_known(column) && (there.hidden || (there.all && back.all)))
+		refuse(source, column, name, qi);
+	if ((there.all && back.all) || (is_known(column) && there.all))
 	{
 		tell(source, name, qi, "a quasi-identifier");
 		return true;
@@ -544,6 +566,78 @@ tells_end(TellsLook *look)
 
 	if (n >= LEAST_JUDGED)
 		find_what_tells(&sample);
+	look->source->told->rows = NULL;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(look->context);
+}
+
+/* ---- roundings ---- */
+
+/* After a rounding so few rows have a value of their own, and so few hidden values follow from it. */
+#define FEW_OWN 0.05
+#define FEW_TOLD 0.5
+
+/* From how many thousandths of the range on a rounding is tried, and up to the range itself. */
+#define FINEST 1e-5
+
+static bool
+is_integral(const SourceColumn *column)
+{
+	Oid base = getBaseType(column->type);
+
+	return base == INT2OID || base == INT4OID || base == INT8OID;
+}
+
+static bool
+hides_enough(const Sample *sample, const double *value, double step)
+{
+	uint32 *number = palloc(sizeof(uint32) * sample->more);
+	Attribute rounded;
+	bool enough;
+
+	for (int64 i = 0; i < sample->more; i++)
+		number[i] =
+			isnan(value[i])
+				? NO_VALUE
+				: (uint32) kanon_mix((uint64) (int64) fmin(fmax(rint(value[i] / step), -9e18), 9e18)) & ~1U;
+	rounded = attribute_of(number, 1, sample->more);
+	enough = own_together(sample->look, sample->n, &rounded) <= FEW_OWN;
+	for (int q = 0; q < sample->look->nqis && enough; q++)
+		if (sample->some_hidden & UINT64CONST(1) << q)
+		{
+			Determined told = determines(&rounded, &sample->qis[q], sample->hidden[q], BY_CHANCE);
+
+			enough = !told.hidden && !(count_hidden(sample, q) >= LEAST_JUDGED && told.of_hidden > FEW_TOLD);
+		}
+	attribute_forget(&rounded);
+	pfree(number);
+	CHECK_FOR_INTERRUPTS();
+	return enough;
+}
+
+double
+tells_rounding(TellsLook *look, const SourceColumn *column)
+{
+	static const double leading[] = {1, 2, 5};
+	int64 n = Min(look->rows, look->most);
+	Sample sample = {.look = look, .n = n, .more = n + Min(look->rows_hidden, look->most_hidden)};
+	int place = look->measured[column - look->source->kept];
+	double *value = palloc(sizeof(double) * Max(sample.more, 1));
+	double least = INFINITY, most = -INFINITY;
+
+	if (place == 0 || n < LEAST_JUDGED)
+		return 0;
+	for (int64 i = 0; i < sample.more; i++)
+	{
+		memcpy(&value[i], look->numbers + i * look->width + place, sizeof(double));
+		value[i] = isinf(value[i]) ? NAN : value[i];
+		least = fmin(least, value[i]);
+		most = fmax(most, value[i]);
+	}
+	look_at_quasi_identifiers(&sample);
+	for (double power = pow(10, floor(log10((most - least) * FINEST))); power <= most - least; power *= 10)
+		for (int l = 0; l < (int) lengthof(leading); l++)
+			if ((power >= 1 || !is_integral(column)) && hides_enough(&sample, value, leading[l] * power))
+				return leading[l] * power;
+	return 0;
 }

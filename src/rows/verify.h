@@ -99,18 +99,26 @@ extern void kept_count_beside(KeptLook *look, Source *source, int64 rows);
 typedef struct KeptFigures
 {
 	double distinct; /* values, NULL aside */
+	double rows;     /* with a value */
 	double own;      /* share of the rows with a value that no other row (or person) has */
 	bool identifies; /* that are nearly all of them, and enough to say so */
 } KeptFigures;
 
 extern KeptFigures kept_figures(const KeptLook *look, int column);
 
-/*
- * A hint: the sentence, then a mask for each of the columns that fits its type, and allow_identifying.
- */
-extern char *kept_way_out(const SourceColumn *const *columns, int n, const char *sentence);
+struct TellsLook;
 
-/* Raises check_violation with the columns in which nearly every row, or person, has a value of its own. */
+/*
+ * A hint: the sentence, then a mask for each of the columns that fits its type, and allow_identifying.  rows: a sample
+ * in which roundings are tried, or NULL.
+ */
+extern char *kept_way_out(struct TellsLook *rows, const SourceColumn *const *columns, int n,
+						  const char *sentence);
+
+/*
+ * Raises check_violation with the columns in which nearly every row, or person, has a value of its own.  Texts that few
+ * rows share are told.
+ */
 extern void kept_end(KeptLook *look);
 
 /* ---- class_values.c: what classes give away of kept columns, counted while the rows are written ---- */
@@ -177,8 +185,9 @@ typedef struct Attribute
 
 typedef struct Determined
 {
-	bool all;    /* in nearly all rows */
-	bool hidden; /* in nearly all of those in which the other is not shown */
+	bool all;         /* in nearly all rows */
+	bool hidden;      /* in nearly all of those in which the other is not shown */
+	double of_hidden; /* in this share of them, chance aside; 0 if that cannot be told */
 } Determined;
 
 /* From numbers that stand for values, one in each `width`. */
@@ -200,10 +209,15 @@ typedef struct KeptTold
 {
 	List *together; /* "a, b": kept columns that identify together */
 	List *tells;    /* "a: b": a kept column, and the quasi-identifier or masked column that it tells of */
-	ClassesTold *classes; /* NULL: not counted */
+	ClassesTold *classes;   /* NULL: not counted */
+	List *names;            /* kept columns whose values may be names of persons */
+	struct TellsLook *rows; /* while they are written: a sample, in which roundings are tried; or NULL */
 } KeptTold;
 
 typedef struct TellsLook TellsLook;
+
+/* A kept column that may name persons, for the record. */
+extern void kept_tell_name(const Source *source, const char *name);
 
 /* Stands for a value as it is stored. */
 extern uint32 tells_number(Oid type, Datum value, bool isnull);
@@ -235,5 +249,11 @@ extern void tells_note(TellsLook *look, uint32 type, const Datum *given, const D
  * quasi-identifier.  Says in a NOTICE, and in source->told, what else there is to be told.
  */
 extern void tells_end(TellsLook *look);
+
+/*
+ * The least rounding of a kept number after which a sample of the rows has hardly any value of one row alone, and tells
+ * hardly any hidden value of a quasi-identifier; 0: there is none, or it cannot be tried.
+ */
+extern double tells_rounding(TellsLook *look, const SourceColumn *column);
 
 #endif

@@ -113,7 +113,7 @@ refuse_keys(const Source *source, const SourceColumn *column, AttrNumber attnum)
 				: errmsg("kept column \"%s\" is computed from a key", column->name),
 		 errdetail(
 			 "It references a key of another table, or another table references it: anybody who knows the key, or may read that table, knows whose the row is."),
-		 errhint("%s", kept_way_out(&column, 1,
+		 errhint("%s", kept_way_out(NULL, &column, 1,
 									"Leave it out, or label it 'keep' or 'sensitive' if the key is of "
 									"something else than persons."))));
 }
@@ -155,14 +155,14 @@ refuse_computed(const Source *source, const SourceColumn *column, AttrNumber att
 	for (int q = 0; q < source->nqis; q++)
 		if (column_origins(source->relid, get_attnum(source->relid, source->qis[q].name), ORIGINS_ALL,
 						   is_making, &makings))
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("kept column \"%s\" and the quasi-identifier \"%s\" are computed from one column",
-						column->name, source->qis[q].name),
-				 errdetail("A reader could find hidden values of \"%s\" from it, whole or in part.",
-						   source->qis[q].name),
-				 errhint("%s", kept_way_out(&column, 1, "Leave it out, or name it as a quasi-identifier."))));
+			ereport(ERROR,
+					(errcode(ERRCODE_CHECK_VIOLATION),
+					 errmsg("kept column \"%s\" and the quasi-identifier \"%s\" are computed from one column",
+							column->name, source->qis[q].name),
+					 errdetail("A reader could find hidden values of \"%s\" from it, whole or in part.",
+							   source->qis[q].name),
+					 errhint("%s", kept_way_out(NULL, &column, 1,
+												"Leave it out, or name it as a quasi-identifier."))));
 }
 
 /* Looks at columns that are kept unmasked and that the publisher has not allowed. */
@@ -210,7 +210,8 @@ look_for_names(Run *run)
 
 		get_type_category_preferred(getBaseType(column->type), &category, &preferred);
 		/* free text is text; yes and no, or one of a list, name nobody */
-		values.distinct = category == TYPCATEGORY_STRING ? INFINITY : 0;
+		values.texts = category == TYPCATEGORY_STRING;
+		values.distinct = values.texts ? INFINITY : 0;
 		values.coarse = category == TYPCATEGORY_BOOLEAN || category == TYPCATEGORY_ENUM;
 		if (column->may_identify || column->mask != NULL ||
 			role_by_name(column->name, &values, &why) != ROLE_IDENTIFIER ||

@@ -415,19 +415,36 @@ few_shown(const Run *run)
 	return n > 0 ? recorded_options(told, n) : (Datum) 0;
 }
 
+/* Columns that are called like names, and those whose values may be names. */
+static ArrayType *
+names_told(ArrayType *called, const KeptTold *kept)
+{
+	int n = 0;
+	char **names = called == NULL ? NULL : name_array(called, "names", &n);
+	int more = kept == NULL ? 0 : list_length(kept->names);
+	const char **all = palloc(sizeof(char *) * (n + more + 1));
+
+	for (int i = 0; i < n; i++)
+		all[i] = names[i];
+	for (int i = 0; i < more; i++)
+		all[n + i] = list_nth(kept->names, i);
+	return n + more > 0 ? name_list(all, n + more) : NULL;
+}
+
 Datum
 recorded_arguments(const Run *run)
 {
 	RecordedOption told[9];
 	Datum few = few_shown(run);
 	const KeptTold *kept = run->source->told;
+	ArrayType *may_name = names_told(run->may_name, kept);
 	Datum arguments = what_was_asked(run->request);
 	int n = 0;
 
 	if (few != (Datum) 0)
 		told[n++] = (RecordedOption){"shows_few", JSONBOID, few};
-	if (run->may_name != NULL)
-		told[n++] = (RecordedOption){"may_name_persons", NAMEARRAYOID, PointerGetDatum(run->may_name)};
+	if (may_name != NULL)
+		told[n++] = (RecordedOption){"may_name_persons", NAMEARRAYOID, PointerGetDatum(may_name)};
 	if (kept != NULL && kept->together != NIL)
 		told[n++] = (RecordedOption){"identify_together", TEXTARRAYOID, text_list(kept->together)};
 	if (kept != NULL && kept->tells != NIL)
