@@ -437,11 +437,12 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 		ereport(NOTICE, (errmsg(dry_run ? "publication %s would change" : "publication %s has changed",
 								publication->name),
 						 errdetail("%s.", changes.text.data)));
-	SPI_finish();
 	identity_return(&saved);
+	/* (the options may be SPI's memory) */
 	if (before.stable != publication->stable ||
 		before.protect_successive != publication->protect_successive ||
 		compareJsonbContainers(&before.options->root, &publication->options->root) != 0)
 		definition_tell(publication);
+	SPI_finish();
 	PG_RETURN_VOID();
 }

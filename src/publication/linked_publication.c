@@ -630,7 +630,7 @@ kanon_create_linked_publication(PG_FUNCTION_ARGS)
 	publication_establish(publication, linked->tables[0].known, linked->tables[0].relid,
 						  private_schema_arg(fcinfo, ARG_PRIVATE_SCHEMA, namespace));
 	group_tell(publication, group);
-	SPI_finish();
 	definition_tell(publication);
+	SPI_finish();
 	PG_RETURN_VOID();
 }

@@ -414,8 +414,9 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	key_check(publication->key, source);
 
 	publication_establish(publication, name, source, schema);
-	SPI_finish();
+	/* (its options may be SPI's memory) */
 	definition_tell(publication);
+	SPI_finish();
 	PG_RETURN_VOID();
 }
 
