@@ -117,3 +117,12 @@ find_staged() {
 	# A server that has to be killed leaves its shared memory: there it goes with its folder.
 	server_settings+=(dynamic_shared_memory_type=mmap)
 }
+
+# The package mirror: the one that is named, else the machine's own, else Debian's.
+mirror() {
+	local found=${KANON_MIRROR:-}
+	# shellcheck disable=SC2016
+	[ -n "$found" ] || found=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2>/dev/null | head -1 || true)
+	found=${found:-http://deb.debian.org/debian}
+	echo "${found%/}"
+}
