@@ -328,15 +328,15 @@ match_rows(Run *run, const char *rows, const SourceColumn *columns, int n)
 		return;
 	}
 	history_sql(
-		"CREATE UNLOGGED TABLE %s AS WITH known AS MATERIALIZED (SELECT b.%s AS key, pg_catalog.min(b." HISTORY_PERSON
+		"CREATE UNLOGGED TABLE %s AS WITH known AS (SELECT b.%s AS key, pg_catalog.min(b." HISTORY_PERSON
 		") AS person FROM %s AS b GROUP BY b.%s),"
-		" who AS MATERIALIZED (SELECT k.key, coalesce(known.person, " INT64_FORMAT
+		" who AS (SELECT k.key, coalesce(known.person, " INT64_FORMAT
 		" OPERATOR(pg_catalog.+) pg_catalog.row_number() OVER ()) AS person"
 		" FROM (SELECT DISTINCT r.%s AS key FROM %s AS r) AS k LEFT JOIN known ON known.key %s k.key),"
-		" s AS MATERIALIZED (SELECT r.*, who.person AS kanon__who, pg_catalog.row_number() OVER (PARTITION BY who.person, %s"
+		" s AS (SELECT r.*, who.person AS kanon__who, pg_catalog.row_number() OVER (PARTITION BY who.person, %s"
 		" ORDER BY r." HISTORY_ROW
 		") AS kanon__nth, %s AS kanon__look FROM %s AS r JOIN who ON who.key %s r.%s),"
-		" b AS MATERIALIZED (SELECT b." HISTORY_ROW ", b." HISTORY_PERSON ", b." HISTORY_CLASS ", %s AS look,"
+		" b AS (SELECT b." HISTORY_ROW ", b." HISTORY_PERSON ", b." HISTORY_CLASS ", %s AS look,"
 		" pg_catalog.row_number() OVER (PARTITION BY b." HISTORY_PERSON ", %s ORDER BY b." HISTORY_CLASS
 		" IS NULL, b." HISTORY_ROW ") AS nth FROM %s AS b WHERE " HISTORY_LATEST " AND NOT b." HISTORY_GONE
 		")"

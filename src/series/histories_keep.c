@@ -40,27 +40,45 @@ row_columns(const Run *run, const char *condition)
 	return list.data;
 }
 
-/* The numbers of histories: `now` of each row, and of all rows of its person, or NULL. */
-#define NUMBERED                                                                                                 \
-	"o AS MATERIALIZED (SELECT o.*, pg_catalog.dense_rank() OVER (PARTITION BY o.whole ORDER BY o.label COLLATE" \
-	" pg_catalog.\"C\") AS now FROM %s AS o), w AS MATERIALIZED (SELECT o.nr, o.now FROM o WHERE o.whole)"
+/* The outcome with `now`, the numbers of histories: of each row, and of all rows of its person. */
+static char *
+number_histories(const Run *run)
+{
+	const Histories *histories = run->request->series.histories;
+	char *numbered = history_table(run, "numbered");
+
+	history_sql(
+		"CREATE UNLOGGED TABLE %s AS SELECT o.nr, o.class, o.label, o.whole, pg_catalog.dense_rank() OVER (PARTITION BY"
+		" o.whole ORDER BY o.label COLLATE pg_catalog.\"C\") AS now FROM %s AS o",
+		numbered, histories->outcome);
+	return numbered;
+}
+
+/* The number of the history of all rows of the person of `o`: a join, and the column. */
+static char *
+join_whole(const Histories *histories, const char *numbered)
+{
+	return histories->by_person ? psprintf(" LEFT JOIN %s AS w ON w.nr" EQ "o.nr AND w.whole", numbered)
+								: " CROSS JOIN (SELECT NULL::pg_catalog.int8 AS now) AS w";
+}
 
 /* Rows that are shown. */
 static void
-keep_shown(const Run *run)
+keep_shown(const Run *run, const char *numbered)
 {
 	const Histories *histories = run->request->series.histories;
 
-	history_sql("INSERT INTO %s WITH " NUMBERED " SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON
-				", o.class, o.now, w.now,"
+	history_sql("INSERT INTO %s SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON ", o.class, o.now, w.now,"
 				" CASE WHEN b." COPY_HELD " THEN coalesce(p." HISTORY_SINCE ", " INT64_FORMAT ") END,"
 				" coalesce(p." HISTORY_CHANGES ", 0) OPERATOR(pg_catalog.+) b." COPY_CHANGED
 				"::pg_catalog.int4, NULL, false, NULL"
-				" FROM %s AS b JOIN o ON o.nr" EQ "b." HISTORY_ROW " AND NOT o.whole LEFT JOIN w ON w.nr" EQ
-				"b." HISTORY_ROW " LEFT JOIN %s AS p ON p." HISTORY_ROW EQ "b." HISTORY_ROW
-				" AND p." HISTORY_PAST " IS NULL AND p." HISTORY_NUMBER " IS NOT NULL",
-				histories->after, histories->outcome, row_columns(run, NULL), histories->release,
-				histories->source, history_before(histories));
+				" FROM %s AS b JOIN %s AS o ON o.nr" EQ "b." HISTORY_ROW
+				" AND NOT o.whole%s LEFT JOIN %s AS p ON p." HISTORY_ROW EQ "b." HISTORY_ROW
+				" AND p." HISTORY_PAST " IS NULL AND p." HISTORY_NUMBER " IS NOT NULL"
+				/* (of the others it says nothing) */
+				" AND (p." HISTORY_SINCE " IS NOT NULL OR p." HISTORY_CHANGES " OPERATOR(pg_catalog.<>) 0)",
+				histories->after, row_columns(run, NULL), histories->release, histories->source, numbered,
+				join_whole(histories, numbered), history_before(histories));
 }
 
 /* HISTORY_KEPT of a row that is gone, `b`, which becomes of it what the label says, `o`. */
@@ -81,23 +99,21 @@ kept_of_gone(const Source *source)
 
 /* Rows that were, and are not in the copy: gone for good, or rows of the source that are not shown again yet. */
 static void
-keep_absent(const Run *run)
+keep_absent(const Run *run, const char *numbered)
 {
 	const Histories *histories = run->request->series.histories;
 
-	history_sql("INSERT INTO %s WITH " NUMBERED " SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON
-				", NULL, o.now, w.now,"
-				" CASE WHEN NOT e.gone THEN coalesce(b." HISTORY_SINCE ", " INT64_FORMAT
-				") END, b." HISTORY_CHANGES
-				", NULL, e.gone, CASE WHEN e.gone THEN %s END FROM %s AS b JOIN o ON o.nr" EQ "b." HISTORY_ROW
-				" AND NOT o.whole LEFT JOIN w ON w.nr" EQ "b." HISTORY_ROW
-				" CROSS JOIN LATERAL (SELECT b." HISTORY_GONE
-				" OR EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_ROW EQ "b." HISTORY_ROW
-				") AS gone) AS e WHERE " HISTORY_LATEST
-				" AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW ")",
-				histories->after, histories->outcome,
-				row_columns(run, history_has_rules(run) ? NULL : "NOT e.gone"), histories->release,
-				kept_of_gone(run->source), histories->before_name, histories->ended, histories->source);
+	history_sql(
+		"INSERT INTO %s SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON ", NULL, o.now, w.now,"
+		" CASE WHEN NOT e.gone THEN coalesce(b." HISTORY_SINCE ", " INT64_FORMAT ") END, b." HISTORY_CHANGES
+		", NULL, e.gone, CASE WHEN e.gone THEN %s END FROM %s AS b JOIN %s AS o ON o.nr" EQ "b." HISTORY_ROW
+		" AND NOT o.whole AND o.class IS NULL%s CROSS JOIN LATERAL (SELECT b." HISTORY_GONE
+		" OR EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_ROW EQ "b." HISTORY_ROW
+		") AS gone) AS e WHERE " HISTORY_LATEST
+		" AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW ")",
+		histories->after, row_columns(run, history_has_rules(run) ? NULL : "NOT e.gone"), histories->release,
+		kept_of_gone(run->source), histories->before_name, numbered, join_whole(histories, numbered),
+		histories->ended, histories->source);
 }
 
 /* As rows were before what is kept of them changed. */
@@ -121,11 +137,12 @@ keep_waiting(const Run *run)
 	const Histories *histories = run->request->series.histories;
 
 	history_sql("INSERT INTO %s SELECT %s, NULL, b." HISTORY_PERSON
-				", NULL, NULL, NULL, coalesce((SELECT pg_catalog.min(p." HISTORY_SINCE
-				") FROM %s AS p WHERE p." HISTORY_PERSON EQ "b." HISTORY_PERSON "), " INT64_FORMAT
-				"), 0, NULL, false, NULL FROM %s AS b",
-				histories->after, row_columns(run, NULL), history_before(histories), histories->release,
-				histories->waiting);
+				", NULL, NULL, NULL, coalesce(p.since, " INT64_FORMAT
+				"), 0, NULL, false, NULL FROM %s AS b LEFT JOIN (SELECT p." HISTORY_PERSON
+				" AS person, pg_catalog.min(p." HISTORY_SINCE ") AS since FROM %s AS p WHERE p." HISTORY_SINCE
+				" IS NOT NULL GROUP BY p." HISTORY_PERSON ") AS p ON p.person" EQ "b." HISTORY_PERSON,
+				histories->after, row_columns(run, NULL), histories->release, histories->waiting,
+				history_before(histories));
 }
 
 static void
@@ -181,6 +198,7 @@ void
 histories_keep(Run *run)
 {
 	Histories *histories = run->request->series.histories;
+	char *numbered;
 
 	histories_tell_persons(run);
 	history_sql("CREATE TABLE %s AS SELECT %s, 0::pg_catalog.int8 AS " HISTORY_ROW
@@ -199,9 +217,10 @@ histories_keep(Run *run)
 	/* what the method has left out is not shown */
 	history_sql("DELETE FROM %s AS s USING %s AS o WHERE o.nr" EQ "s." HISTORY_ROW " AND o.class IS NULL",
 				histories->source, histories->outcome);
-	keep_shown(run);
+	numbered = number_histories(run);
+	keep_shown(run, numbered);
 	if (histories->before_name != NULL)
-		keep_absent(run);
+		keep_absent(run, numbered);
 	if (histories->before_name != NULL && history_has_rules(run))
 		keep_past(run);
 	keep_waiting(run);
@@ -211,8 +230,8 @@ histories_keep(Run *run)
 					histories->after, histories->after, histories->after);
 	count_held(histories);
 	count_otherwise(histories);
-	history_sql("DROP TABLE %s, %s, %s, %s", histories->present, histories->ended, histories->waiting,
-				histories->outcome);
+	history_sql("DROP TABLE %s, %s, %s, %s, %s", histories->present, histories->ended, histories->waiting,
+				histories->outcome, numbered);
 }
 
 /* ---- the last look ---- */
@@ -276,25 +295,41 @@ verify_values(Run *run)
 	history_sql("DROP TABLE %s", labelled);
 }
 
-/* The rows of one history: of too few persons, unless they are all that it was before. */
+/*
+ * The rows of one history have gone the same way, and are not those of too few persons, unless they are all that it was before:
+ * 1 or 2 says which of these a history breaks.
+ */
 static void
 verify_rows(const Run *run)
 {
 	const char *before = run->request->series.histories->before_name;
 	const char *after = run->request->series.histories->after;
+	const Source *source = run->source;
+	bool isnull;
+	int32 broken;
 
-	refuse("A history is that of too few persons.",
-		   "SELECT 1 FROM (SELECT n." HISTORY_NUMBER ", pg_catalog.count(DISTINCT n." HISTORY_PERSON
-		   ") AS persons,"
-		   " pg_catalog.min(b." HISTORY_NUMBER
-		   ") AS history FROM %s AS n LEFT JOIN (SELECT * FROM %s AS b WHERE " OLD
-		   ") AS b ON b." HISTORY_ROW EQ "n." HISTORY_ROW " WHERE " NEW " GROUP BY n." HISTORY_NUMBER ") AS n"
-		   " WHERE n.persons OPERATOR(pg_catalog.<) " INT64_FORMAT
-		   " AND (n.history IS NULL OR EXISTS (SELECT 1 FROM %s AS b"
-		   " JOIN %s AS m ON m." HISTORY_ROW EQ "b." HISTORY_ROW " AND m." HISTORY_PAST " IS NULL WHERE " OLD
-		   " AND b." HISTORY_NUMBER EQ "n.history AND m." HISTORY_NUMBER
-		   " OPERATOR(pg_catalog.<>) n." HISTORY_NUMBER "))",
-		   after, before, run->problem.k, before, after);
+	history_sql(
+		"SELECT coalesce(pg_catalog.min(CASE WHEN h.otherwise THEN 1 WHEN h.persons OPERATOR(pg_catalog.<) " INT64_FORMAT
+		" AND (h.history IS NULL OR h.parts OPERATOR(pg_catalog.>) 1) THEN 2 END), 0) FROM"
+		" (SELECT g.*, pg_catalog.count(*) OVER (PARTITION BY g.history) AS parts FROM"
+		" (SELECT pg_catalog.count(DISTINCT n." HISTORY_PERSON
+		") AS persons, pg_catalog.min(b." HISTORY_NUMBER
+		") AS history, pg_catalog.min(coalesce(n." HISTORY_CLASS ", -1))"
+		" OPERATOR(pg_catalog.<>) pg_catalog.max(coalesce(n." HISTORY_CLASS
+		", -1)) OR pg_catalog.min(coalesce(b." HISTORY_NUMBER
+		", -1)) OPERATOR(pg_catalog.<>) pg_catalog.max(coalesce(b." HISTORY_NUMBER
+		", -1)) OR pg_catalog.bool_or(k.changed) AND NOT pg_catalog.bool_and(k.changed) AS otherwise"
+		" FROM %s AS n LEFT JOIN (SELECT * FROM %s AS b WHERE " OLD ") AS b ON b." HISTORY_ROW EQ
+		"n." HISTORY_ROW " CROSS JOIN LATERAL (SELECT CASE WHEN b." HISTORY_ROW
+		" IS NOT NULL AND n." HISTORY_CLASS
+		" IS NOT NULL THEN pg_catalog.md5(%s) IS DISTINCT FROM %s ELSE false END AS changed) AS k WHERE " NEW
+		" GROUP BY n." HISTORY_NUMBER ") AS g) AS h",
+		run->problem.k, after, before, history_text(source->kept, source->nkept, "n"), history_kept(source));
+	broken = DatumGetInt32(gate_value(0, 1, INT4OID, &isnull));
+	if (broken == 1)
+		raise_unsafe("Rows of one history have not gone the same way.");
+	if (broken == 2)
+		raise_unsafe("A history is that of too few persons.");
 }
 
 /* The persons whose rows had and have the same histories: too few, unless they are all that were together before. */
@@ -328,7 +363,6 @@ histories_verify(Run *run)
 {
 	const Histories *histories = run->request->series.histories;
 	const char *before = histories->before_name, *after = histories->after;
-	const Source *source = run->source;
 	int nest = plain_text_begin();
 
 	refuse(
@@ -343,7 +377,8 @@ histories_verify(Run *run)
 	{
 		refuse("Rows of one history are in different classes.",
 			   "SELECT 1 FROM %s AS n WHERE " NEW " GROUP BY n." HISTORY_NUMBER
-			   " HAVING pg_catalog.count(DISTINCT n." HISTORY_CLASS ") OPERATOR(pg_catalog.>) 1",
+			   " HAVING pg_catalog.min(n." HISTORY_CLASS
+			   ") OPERATOR(pg_catalog.<>) pg_catalog.max(n." HISTORY_CLASS ")",
 			   after);
 		if (history_has_rules(run))
 			verify_values(run);
@@ -356,16 +391,6 @@ histories_verify(Run *run)
 		   " AS nr, pg_catalog.count(*) AS n FROM %s AS n WHERE " NEW " GROUP BY n." HISTORY_ROW
 		   ") AS n ON n.nr" EQ "b.nr WHERE n.nr IS NULL OR n.n OPERATOR(pg_catalog.>) 1",
 		   before, after);
-	refuse(
-		"Rows of one history have not gone the same way.",
-		"SELECT 1 FROM %s AS n LEFT JOIN (SELECT * FROM %s AS b WHERE " OLD ") AS b ON b." HISTORY_ROW EQ
-		"n." HISTORY_ROW " WHERE " NEW " GROUP BY n." HISTORY_NUMBER
-		" HAVING pg_catalog.count(DISTINCT coalesce(n." HISTORY_CLASS
-		", 0)) OPERATOR(pg_catalog.>) 1 OR pg_catalog.count(DISTINCT coalesce(b." HISTORY_NUMBER
-		", 0)) OPERATOR(pg_catalog.>) 1 OR pg_catalog.count(DISTINCT CASE WHEN b." HISTORY_ROW
-		" IS NOT NULL AND n." HISTORY_CLASS
-		" IS NOT NULL THEN pg_catalog.md5(%s) IS DISTINCT FROM %s ELSE false END) OPERATOR(pg_catalog.>) 1",
-		after, before, history_text(source->kept, source->nkept, "n"), history_kept(source));
 	verify_rows(run);
 	if (histories->by_person)
 		verify_persons(run);

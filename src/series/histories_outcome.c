@@ -14,6 +14,8 @@
 #include "host/gate.h"
 #include "core/util/fault.h"
 #include "rows/verify.h"
+#include "rows/cell_values.h"
+#include "host/border.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
@@ -29,6 +31,27 @@ history_before(const Histories *histories)
 				 ", NULL::pg_catalog.int8 AS " HISTORY_WHOLE ", NULL::pg_catalog.int8 AS " HISTORY_SINCE
 				 ", 0 AS " HISTORY_CHANGES ", NULL::pg_catalog.int4 AS " HISTORY_PAST
 				 ", false AS " HISTORY_GONE ", NULL::pg_catalog.text AS " HISTORY_KEPT " WHERE false)";
+}
+
+/* The class of a staged row, `k`: classes that readers cannot tell apart are the first of them. */
+static char *
+class_numbers(const Run *run)
+{
+	uint32 *alike = shown_class_alike(
+		shown_class_create(run->target, run->source, &run->problem, &run->release), run->border);
+	StringInfoData sql;
+
+	if (alike == NULL)
+		return "k." KANON_CLASS_COLUMN "::pg_catalog.int8 AS class";
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "coalesce((SELECT l.same FROM (VALUES (-1, -1::pg_catalog.int8)");
+	for (uint32 i = 0; i < run->release.nclasses; i++)
+		if (alike[i] != i)
+			appendStringInfo(&sql, ", (%u, %u)", i, alike[i]);
+	appendStringInfoString(&sql, ") AS l (number, same) WHERE l.number" EQ "k." KANON_CLASS_COLUMN
+								 "), k." KANON_CLASS_COLUMN ")::pg_catalog.int8 AS class");
+	border_pfree(run->border, alike);
+	return sql.data;
 }
 
 /*
@@ -47,8 +70,7 @@ find_outcome(Run *run)
 	else
 		histories->outcome = history_table(run, "outcome");
 	rows = psprintf(
-		"WITH c AS MATERIALIZED (SELECT k." HISTORY_ROW " AS nr, l.class FROM %s AS k JOIN (%s) AS l"
-		" ON l.number" EQ "k." KANON_CLASS_COLUMN "),"
+		"WITH c AS MATERIALIZED (SELECT k." HISTORY_ROW " AS nr, %s FROM %s AS k),"
 		" new AS MATERIALIZED (SELECT s." HISTORY_ROW " AS nr, s." HISTORY_PERSON " AS person, s." COPY_UNIT
 		" AS unit, c.class FROM %s AS s JOIN c ON c.nr" EQ "s." HISTORY_ROW " WHERE NOT s." COPY_KNOWN "),"
 		" ended AS MATERIALIZED (SELECT e." HISTORY_ROW " AS nr, e." HISTORY_PERSON " AS person, e." COPY_UNIT
@@ -58,24 +80,19 @@ find_outcome(Run *run)
 		" FROM new AS n GROUP BY n.person),"
 		" came AS (SELECT e.person, pg_catalog.array_agg(DISTINCT e.history ORDER BY e.history)::pg_catalog.text AS histories"
 		" FROM ended AS e GROUP BY e.person)"
-		" SELECT s." HISTORY_ROW " AS nr, s." HISTORY_PERSON " AS person, b." HISTORY_NUMBER " AS history,"
+		" SELECT b." HISTORY_ROW " AS nr, b." HISTORY_PERSON " AS person, b." HISTORY_NUMBER " AS history,"
 		" CASE WHEN c.class IS NULL THEN pg_catalog.concat(b." HISTORY_NUMBER ", ':-{}') ELSE"
 		" pg_catalog.concat(b." HISTORY_NUMBER ", ':', c.class, s." COPY_CHANGED ") END AS label,"
-		" s." COPY_UNIT " AS unit, c.class, s." COPY_HELD " AS held"
-		" FROM %s AS s JOIN %s AS b ON b." HISTORY_ROW EQ "s." HISTORY_ROW " LEFT JOIN c ON c.nr" EQ
-		"s." HISTORY_ROW " WHERE s." COPY_KNOWN " AND " HISTORY_LATEST
+		" s." COPY_UNIT " AS unit, c.class, coalesce(s." COPY_HELD ", false) AS held"
+		" FROM %s AS b LEFT JOIN %s AS s ON s." HISTORY_ROW EQ "b." HISTORY_ROW " LEFT JOIN c ON c.nr" EQ
+		"b." HISTORY_ROW " LEFT JOIN ended AS e ON e.nr" EQ "b." HISTORY_ROW " WHERE " HISTORY_LATEST
+		" AND (s." HISTORY_ROW " IS NOT NULL OR e.nr IS NULL)"
 		" UNION ALL SELECT e.nr, e.person, e.history, pg_catalog.concat(e.history, ':-', coalesce(w.classes, '{}')),"
 		" e.unit, NULL::pg_catalog.int8, false FROM ended AS e LEFT JOIN went AS w ON w.person" EQ "e.person"
 		" UNION ALL SELECT n.nr, n.person, NULL::pg_catalog.int8, pg_catalog.concat('+', o.histories, ':', n.class),"
-		" n.unit, n.class, false FROM new AS n LEFT JOIN came AS o ON o.person" EQ "n.person"
-		" UNION ALL SELECT b." HISTORY_ROW ", b." HISTORY_PERSON ", b." HISTORY_NUMBER
-		", pg_catalog.concat(b." HISTORY_NUMBER
-		", ':-{}'), NULL::pg_catalog.int8, NULL::pg_catalog.int8, false FROM %s AS b"
-		" WHERE " HISTORY_LATEST " AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ
-		"b." HISTORY_ROW ")"
-		" AND NOT EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_ROW EQ "b." HISTORY_ROW ")",
-		run->staged->building, class_looks(run), histories->source, histories->ended, before,
-		histories->source, before, before, histories->source, histories->ended);
+		" n.unit, n.class, false FROM new AS n LEFT JOIN came AS o ON o.person" EQ "n.person",
+		class_numbers(run), run->staged->building, histories->source, histories->ended, before, before,
+		histories->source);
 	history_sql("CREATE UNLOGGED TABLE %s AS SELECT o.*, false AS whole FROM (%s) AS o", histories->outcome,
 				rows);
 	if (histories->together)
@@ -123,22 +140,30 @@ hold(const Histories *histories, const char *defaults, const char *with, const c
 		with, histories->outcome, defaults, units);
 }
 
+/* Is anybody alone? */
+static bool
+any_alone(const Run *run)
+{
+	return history_sql("WITH " LABELS " SELECT 1 FROM few LIMIT 1", run->request->series.histories->outcome,
+					   run->problem.k) > 0 &&
+		   !FAULT(nobody_held);
+}
+
 /*
  * Until nobody is alone: a history with too few persons is held back.  Where those for whom nothing
  * changes are too few, the fewest others of their history keep them company; where that has no
- * others, whoever comes to them or leaves the place at which they are now.
+ * others, whoever comes to them or leaves the place at which they are now.  `alone`: somebody is still.
  */
 static int64
-hold_few(Run *run, const char *defaults)
+hold_few(Run *run, const char *defaults, bool *alone)
 {
 	const Histories *histories = run->request->series.histories;
 	const char *o = histories->outcome;
 	char *with = psprintf(LABELS, o, run->problem.k);
 	int64 all = 0, rows;
 
-	if (FAULT(nobody_held))
-		return 0;
-	do
+	/* (each question reads all rows: most nights one is enough) */
+	while ((*alone = any_alone(run)))
 	{
 		rows =
 			hold(histories, defaults, with,
@@ -165,18 +190,11 @@ hold_few(Run *run, const char *defaults)
 						psprintf("SELECT x.unit FROM %s AS x WHERE x.unit IS NOT NULL AND NOT x.held"
 								 " AND EXISTS (SELECT 1 FROM few)",
 								 o));
+		if (rows == 0)
+			break;
 		all += rows;
-	} while (rows > 0);
+	}
 	return all;
-}
-
-/* Is anybody alone for whom nothing changes? */
-static bool
-any_alone(const Run *run)
-{
-	return history_sql("WITH " LABELS " SELECT 1 FROM few LIMIT 1", run->request->series.histories->outcome,
-					   run->problem.k) > 0 &&
-		   !FAULT(nobody_held);
 }
 
 /* ---- values ---- */
@@ -347,14 +365,13 @@ histories_settle(Run *run)
 	find_defaults(run, defaults);
 	do
 	{
-		rows = hold_few(run, defaults);
+		rows = hold_few(run, defaults, &alone);
 		rows += hold_broken(run, defaults, &broken);
 		held += rows;
 	} while (rows > 0);
 	if (held > 0 && histories->round >= MOST_ROUNDS)
 		held += hold(histories, defaults, "nobody AS (SELECT 1)",
 					 psprintf("SELECT x.unit FROM %s AS x WHERE x.unit IS NOT NULL", histories->outcome));
-	alone = any_alone(run);
 	history_sql("DROP TABLE %s", defaults);
 	if (held > 0)
 		(void) hold_back(run, psprintf("IN (SELECT o.unit FROM %s AS o WHERE o.held AND o.unit IS NOT NULL)",

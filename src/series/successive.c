@@ -86,19 +86,6 @@ check_keys(Oid relid, const char *key, Oid persons)
 						errhint("They cannot be compared: create the publication anew.")));
 }
 
-char *
-class_looks(const Run *run)
-{
-	return psprintf(
-		"SELECT u.number, g.class, g.look FROM (SELECT pg_catalog.array_agg(DISTINCT " KANON_CLASS_COLUMN
-		") AS numbers,"
-		" CASE WHEN pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.>) 0 THEN 1 ELSE -1 END"
-		" OPERATOR(pg_catalog.*) pg_catalog.row_number() OVER () AS class,"
-		" pg_catalog.md5(CAST(ROW(%s) AS pg_catalog.text)) AS look FROM %s GROUP BY %s) AS g"
-		" CROSS JOIN LATERAL pg_catalog.unnest(g.numbers) AS u (number)",
-		qi_list(run, ""), class_columns(run), run->staged->building, class_columns(run));
-}
-
 void
 raise_null_keys(const char *key)
 {
@@ -427,9 +414,8 @@ successive_write(Run *run)
 	gate_computed(gate, KANON_CLASS_COLUMN, INT4OID);
 	unstage.bulk = bulk_begin(rel);
 	gate_select(gate,
-				psprintf("SELECT %s, %s, " KANON_CLASS_COLUMN " FROM %s ORDER BY " KANON_CLASS_COLUMN
-						 ", pg_catalog.gen_random_uuid()",
-						 columns, quote_identifier(run->request->series.key), run->staged->building),
+				psprintf("SELECT %s, %s, " KANON_CLASS_COLUMN " FROM %s", columns,
+						 quote_identifier(run->request->series.key), run->staged->building),
 				false, unstage_row, &unstage);
 	written = bulk_end(unstage.bulk);
 	table_close(rel, NoLock);

@@ -48,11 +48,6 @@ extern void persons_table_end(PersonsTable *table);
 /* "a, b": what tells classes apart, as readers see them. */
 extern char *class_columns(const Run *run);
 
-/*
- * The classes of the release that readers cannot tell apart, under one number: (number in the
- * release, class, hash of what it shows).  A row that shows nothing has a class below 0.
- */
-extern char *class_looks(const Run *run);
 pg_noreturn extern void raise_null_keys(const char *key);
 
 /* Writes the target; returns how many rows. */
