@@ -9,6 +9,7 @@
 #include "host/catalog.h"
 #include "host/excerpt.h"
 #include "rows/target.h"
+#include "rows/replaced.h"
 #include "publication/appended.h"
 #include "host/attempt.h"
 
@@ -504,4 +505,6 @@ view_switch(KanonPublication *publication, Oid release)
 	follow_comments(publication->published, before, release, natts);
 	if (distributed)
 		target_share(publication->published, release);
+	if (OidIsValid(before) && before != release)
+		replicated_take_over(before, release);
 }

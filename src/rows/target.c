@@ -12,6 +12,7 @@
 #include "host/border.h"
 #include "masks/mask_apply.h"
 #include "rows/cell_values.h"
+#include "rows/replaced.h"
 
 #include "access/relation.h"
 #include "access/table.h"
@@ -343,6 +344,8 @@ target_create(Target *target, const Source *source)
 	if (target->kind == TABLE_DISTRIBUTED)
 		appendStringInfoString(&sql, ", " KANON_SHARD_COLUMN " pg_catalog.int4");
 	appendStringInfoChar(&sql, ')');
+	if (OidIsValid(target->replaced))
+		appendStringInfoString(&sql, replaced_tablespace(target->replaced));
 	run_utility(sql.data);
 	target->relid = get_relname_relid(name, target->namespace);
 	if (!OidIsValid(target->relid))
@@ -554,6 +557,8 @@ target_distribute(Target *target)
 void
 target_install(Target *target, const Source *source)
 {
+	Replaced *replaced;
+
 	if (!OidIsValid(target->replaced))
 		return;
 	if (FAULT(target_replaced))
@@ -571,6 +576,8 @@ target_install(Target *target, const Source *source)
 	run_statements(copy_grants, target->replaced, target->relid);
 	run_statements(keep_owner, target->replaced, target->relid);
 	comments_take_over(target->replaced, target->relid);
+	replaced = replaced_take_over(target->replaced, target->relid);
 	run_utility(psprintf("DROP TABLE %s", target->qualified));
 	run_utility(psprintf("ALTER TABLE %s RENAME TO %s", target->building, quote_identifier(target->name)));
+	replaced_end(replaced, target->qualified);
 }
