@@ -39,7 +39,7 @@ SELECT count(*) AS joined, count(DISTINCT c.id) AS persons, count(*) FILTER (WHE
 FROM one.lines AS l JOIN one.orders AS o ON l.order_id = o.id JOIN one.customers AS c ON o.customer_id = c.id
 JOIN one.country AS k ON c.country = k.code LEFT JOIN one.products AS p ON l.product_id = p.id;
 SELECT conrelid::regclass AS relation, contype, pg_get_constraintdef(oid) AS definition FROM pg_constraint
-WHERE connamespace = 'one'::regnamespace ORDER BY conrelid::regclass::text, 2, 3;
+WHERE connamespace = 'one'::regnamespace AND contype <> 'n' ORDER BY conrelid::regclass::text, 2, 3;
 SELECT attrelid::regclass AS relation, attname, atttypid::regtype AS type FROM pg_attribute
 WHERE attrelid IN ('one.customers'::regclass, 'one.orders'::regclass, 'one.lines'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text, attnum;
 -- no key, and nobody's row, is in the release
