@@ -18,7 +18,7 @@
 # check-sanitized (inside a server), check-reference, check-long (the whole
 # of what those take a share of), check-releases (not a published cell has changed, for who
 # changes the house), check-bare [BARE=bookworm] (the two commands on
-# bare machines), check-asserts [ASSERTS="15 18" PARTS="regress …"] (in servers built with
+# bare machines), check-platforms (make check on all of them), check-asserts [ASSERTS="15 18" PARTS="regress …"] (in servers built with
 # assertions).  make fuzz SECONDS=300
 # SEED=1: generated calls and inputs.  make mutants N=100 SEED=1 [JOBS=2]: do the tests notice
 # when a line of src is wrong?
@@ -46,7 +46,7 @@ endif
 # left to a make of its own, started by the scripts in dev/.
 WHOLE = setup demo site pictures dist check check-layers check-limits check-format check-words check-core check-regress check-isolation check-tap check-page check-faults check-docs check-dist \
 	check-oracle check-crossing check-nights check-linked check-without check-fuzz check-sanitized check-reference \
-	check-long check-releases check-bare check-asserts bench paper fuzz mutants
+	check-long check-releases check-bare check-asserts check-platforms bench paper fuzz mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
 
 .PHONY: $(MAKECMDGOALS)
@@ -70,9 +70,11 @@ check:
 	@$(TREE)/dev/check
 check-bare:
 	@$(TREE)/dev/bare $(BARE)
+check-platforms:
+	@$(TREE)/dev/platforms $(PLATFORMS)
 check-asserts:
 	@$(TREE)/dev/asserts $(ASSERTS)
-$(filter-out check-bare check-asserts,$(filter check-%,$(WHOLE))): check-%:
+$(filter-out check-bare check-asserts check-platforms,$(filter check-%,$(WHOLE))): check-%:
 	@$(TREE)/dev/check $*
 fuzz:
 	@$(TREE)/test/fuzz/run $(or $(SECONDS),300) $(or $(SEED),1)
