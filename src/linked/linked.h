@@ -96,7 +96,10 @@ typedef struct LinkedTable
 
 	/* what the catalogs say */
 	LinkedRole role;
-	char *key; /* the primary key's only column; NULL: it has none of one column */
+	char *
+		key; /* the primary key's column, or the name of all of them (linked_composed.c); NULL: nobody needs one */
+	List *primary;  /* char *: the columns of a primary key of several */
+	List *composed; /* keys of several columns, and what refers to such */
 	Oid key_type;
 	int parent; /* on whose rows its rows hang */
 	char *
@@ -222,6 +225,18 @@ extern void linked_push_rows(const Linked *linked, struct JsonbInState *state);
 extern void linked_requests(Linked *linked);
 extern void linked_record_worst(Linked *linked); /* what was found of kept values, with the subject's run */
 extern const Model linked_model, lookup_model;
+
+/*
+ * linked_composed.c: several columns as one: its name; of which columns it is (char *), NIL: it is a column of the table; all
+ * such names (char *).  An error unless the types of both keys agree.  A column in SQL.  Names of which all of a reference are
+ * one (after linked_schema).
+ */
+extern char *linked_compose(LinkedTable *table, List *parts);
+extern List *linked_parts(const LinkedTable *table, const char *column);
+extern List *linked_composed_names(const LinkedTable *table);
+extern void linked_check_composed(const LinkedTable *from, const char *column, const LinkedTable *to);
+extern char *linked_column(const LinkedTable *table, const char *alias, const char *column);
+extern ArrayType *linked_together(const LinkedTable *table, ArrayType *names);
 
 /* The columns that tell rows apart: of private copies numbers, which rows that change do not keep. */
 extern const char *linked_key_read(const LinkedTable *table);

@@ -332,6 +332,13 @@ refuse_unprotected(const Linked *linked, const LinkedTable *table)
 				 "table \"%s\" refers to a key whose equal values may look different, which protect_successive does not look after",
 				 excerpt(table->name)),
 			 errhint("Give both columns another type or collation, or leave protect_successive out.")));
+	if (table->composed != NIL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("table \"%s\" has a key of several columns, which protect_successive does not look after",
+					excerpt(table->name)),
+			 errhint("Give it a key of one column, or leave protect_successive out.")));
 	if (table->reference != NULL)
 		ereport(
 			ERROR,
@@ -396,6 +403,7 @@ fill_request(Linked *linked, LinkedTable *table)
 	request->published = linked->publication != NULL;
 	request->series.stable = table->role == LINKED_SUBJECT && linked->series.stable;
 	request_of_json(request, roles[table->role], table->options);
+	request->columns.keep = linked_together(table, request->columns.keep);
 	if (linked->publication != NULL)
 		fill_series(linked, table);
 	request->function = "kanon_linked";

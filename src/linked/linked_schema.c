@@ -14,6 +14,7 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 /* A foreign key as the catalogs have it. */
@@ -22,7 +23,7 @@ typedef struct ForeignKey
 	char *name;
 	int from;
 	int to;
-	char *column; /* NULL: it has several */
+	char *column; /* NULL: it has several that are no one's key */
 	char *refers; /* to this column */
 } ForeignKey;
 
@@ -53,12 +54,18 @@ name_value(uint64 row, int column)
 static void
 find_primary_key(LinkedTable *table)
 {
+	uint64 n;
+
 	if (linked_given_key(table))
 		return;
-	if (linked_ask(
-			"SELECT a.attname FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid"
-			" AND a.attnum = c.conkey[1] WHERE c.conrelid = $1 AND c.contype = 'p' AND cardinality(c.conkey) = 1",
-			table->keyed) == 0)
+	n = linked_ask(
+		"SELECT a.attname FROM pg_constraint c, unnest(c.conkey) WITH ORDINALITY AS u (attnum, n)"
+		" JOIN pg_attribute a ON a.attnum = u.attnum WHERE a.attrelid = c.conrelid AND c.conrelid = $1"
+		" AND c.contype = 'p' ORDER BY u.n",
+		table->keyed);
+	for (uint64 row = 0; row < n && n > 1; row++)
+		table->primary = lappend(table->primary, name_value(row, 1));
+	if (n != 1)
 		return;
 	/* (a view may have it under another name) */
 	if (get_attnum(table->relid, name_value(0, 1)) <= 0)
@@ -119,6 +126,44 @@ add_given(Schema *schema, int from)
 	}
 }
 
+/* A foreign key of several columns to the primary key becomes one of one column. */
+static void
+compose_key(Linked *linked, ForeignKey *key)
+{
+	LinkedTable *from = &linked->tables[key->from], *to = &linked->tables[key->to];
+	List *parts = NIL;
+	ListCell *cell;
+	uint64 n = linked_ask(
+		psprintf(
+			"SELECT a.attname, f.attname FROM pg_constraint c, unnest(c.conkey, c.confkey) AS u (k, r),"
+			" pg_attribute a, pg_attribute f WHERE c.conrelid = $1 AND c.conname = %s AND c.contype = 'f'"
+			" AND a.attrelid = c.conrelid AND a.attnum = u.k AND f.attrelid = c.confrelid AND f.attnum = u.r",
+			quote_literal_cstr(key->name)),
+		from->keyed);
+
+	if (n != (uint64) list_length(to->primary))
+		return;
+	foreach (cell, to->primary)
+		for (uint64 row = 0; row < n; row++)
+			if (strcmp(name_value(row, 2), lfirst(cell)) == 0)
+				parts = lappend(parts, name_value(row, 1));
+	if (list_length(parts) != list_length(to->primary))
+		return;
+	key->column = linked_compose(from, parts);
+	to->key = key->refers = linked_compose(to, to->primary);
+	to->key_type = TEXTOID;
+}
+
+/* A key of several columns, where persons are told apart by it, or a lookup is published with it. */
+static void
+compose_primary(const Linked *linked, LinkedTable *table)
+{
+	if (table->key != NULL || table->primary == NIL || linked->checks)
+		return;
+	table->key = linked_compose(table, table->primary);
+	table->key_type = TEXTOID;
+}
+
 /* Foreign keys between tables that are named, in the order of their names. */
 static void
 find_foreign_keys(Schema *schema)
@@ -127,6 +172,7 @@ find_foreign_keys(Schema *schema)
 
 	for (int i = 0; i < linked->n; i++)
 	{
+		int first = schema->nkeys;
 		uint64 n = linked_ask(
 			"SELECT c.conname, c.confrelid,"
 			" CASE WHEN cardinality(c.conkey) = 1 THEN a.attname END, f.attname FROM pg_constraint c"
@@ -146,6 +192,9 @@ find_foreign_keys(Schema *schema)
 				continue;
 			add_key(schema, (ForeignKey){name_value(row, 1), i, to, name_value(row, 3), name_value(row, 4)});
 		}
+		for (int c = first; c < schema->nkeys && !linked->checks; c++)
+			if (schema->keys[c].column == NULL)
+				compose_key(linked, &schema->keys[c]);
 		add_given(schema, i);
 	}
 }
@@ -355,6 +404,7 @@ find_lookups(Schema *schema)
 			linked_raise_table(table, "is a lookup, on which no person hangs",
 							   "Of lookups say what to \"keep\" and \"mask\", and no more. " COPIES_HINT);
 		table->role = LINKED_LOOKUP;
+		compose_primary(linked, table);
 	}
 }
 
@@ -416,6 +466,11 @@ check_key(const Linked *linked, const LinkedTable *from, const char *column, con
 	Oid type, collation;
 	int32 typmod;
 
+	if (to->key != NULL && linked_parts(from, column) != NIL && linked_parts(to, to->key) != NIL)
+	{
+		linked_check_composed(from, column, to);
+		return;
+	}
 	get_atttypetypmodcoll(from->relid, attnum, &type, &typmod, &collation);
 	if (to->key == NULL || (refers != NULL && strcmp(to->key, refers) != 0))
 		linked_raise_table(
@@ -451,6 +506,7 @@ note_keys(Schema *schema)
 		if (to->reference != NULL && to->parent == key->from && strcmp(to->reference, key->column) == 0)
 		{
 			check_key(linked, from, key->column, to, key->refers);
+			compose_primary(linked, from);
 			if (from->key == NULL)
 				linked_raise_table(
 					from,
@@ -540,6 +596,8 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 		find_primary_key(table);
 		table->role = table->relid == subject ? LINKED_SUBJECT : table->linked ? LINKED_ROWS : LINKED_ALONE;
 		schema.reached[i] = table->role == LINKED_SUBJECT;
+		if (table->role == LINKED_SUBJECT)
+			compose_primary(linked, table);
 	}
 	check_subject(linked, subject);
 	find_foreign_keys(&schema);
@@ -552,6 +610,8 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 			choose_path(&schema, i);
 	sort_tables(&schema);
 	note_keys(&schema);
+	for (int i = 0; i < linked->n; i++)
+		linked->tables[i].qis = linked_together(&linked->tables[i], linked->tables[i].qis);
 	linked_know_tables(linked);
 	for (int i = 0; i < linked->n; i++)
 		if (linked->tables[i].reference != NULL)

@@ -38,6 +38,8 @@ key_collation(const LinkedTable *table)
 	Oid type, collation;
 	int32 typmod;
 
+	if (linked_parts(table, table->key) != NIL)
+		return InvalidOid;
 	get_atttypetypmodcoll(table->relid, get_attnum(table->relid, table->key), &type, &typmod, &collation);
 	return collation;
 }
@@ -72,6 +74,8 @@ linked_spelled(const LinkedTable *from, const char *column, const LinkedTable *t
 	Oid type, collation;
 	int32 typmod;
 
+	if (linked_parts(from, column) != NIL)
+		return false;
 	get_atttypetypmodcoll(from->relid, get_attnum(from->relid, column), &type, &typmod, &collation);
 	if (getBaseType(type) == NUMERICOID)
 		return false;
@@ -140,7 +144,7 @@ find_person(Shape *shape)
 
 	if (table->role != LINKED_ALONE || table->parent == 0)
 		return;
-	refers = psprintf("t.%s", quote_identifier(table->parent_column));
+	refers = linked_column(table, "t", table->parent_column);
 	for (;;)
 	{
 		int n = join(shape, "JOIN", reads(above), above, refers);
@@ -152,6 +156,34 @@ find_person(Shape *shape)
 		above = &shape->linked->tables[above->parent];
 	}
 	show_instead(shape, table->parent_column, unconstify(char *, refers));
+}
+
+/* The expression that a view has instead of a column; or NULL. */
+static const char *
+shown_instead(const Shape *shape, const char *column)
+{
+	const ListCell *cell, *what;
+
+	forboth (cell, shape->columns, what, shape->instead)
+		if (strcmp(lfirst(cell), column) == 0)
+			return lfirst(what);
+	return NULL;
+}
+
+/* Keys of several columns. */
+static void
+put_composed(const Shape *shape, StringInfo columns)
+{
+	ListCell *cell;
+
+	foreach (cell, linked_composed_names(shape->table))
+	{
+		const char *shown = shown_instead(shape, lfirst(cell));
+
+		appendStringInfo(columns, "%s%s AS %s", columns->len > 0 ? ", " : "",
+						 shown != NULL ? shown : linked_column(shape->table, "t", lfirst(cell)),
+						 quote_identifier(lfirst(cell)));
+	}
 }
 
 static char *
@@ -167,20 +199,19 @@ shape_columns(const Shape *shape)
 		char *column = get_attname(table->relid, (AttrNumber) i, true);
 		const char *shown = NULL;
 		bool used = false;
-		ListCell *cell, *what;
+		ListCell *cell;
 
 		foreach (cell, names)
 			used = used || (column != NULL && strcmp(lfirst(cell), column) == 0);
 		/* (what is joined to find persons is read, too, published or not) */
 		if (!used && (column == NULL || !linked_is_reference(table, column)))
 			continue;
-		forboth (cell, shape->columns, what, shape->instead)
-			if (strcmp(lfirst(cell), column) == 0)
-				shown = lfirst(what);
+		shown = shown_instead(shape, column);
 		appendStringInfo(&columns, "%s%s AS %s", columns.len > 0 ? ", " : "",
 						 shown != NULL ? shown : psprintf("t.%s", quote_identifier(column)),
 						 quote_identifier(column));
 	}
+	put_composed(shape, &columns);
 	return columns.data;
 }
 
@@ -198,10 +229,10 @@ make_shape(const Linked *linked, LinkedTable *table)
 	if (table->reference != NULL)
 	{
 		show_instead(&shape, table->key, psprintf("p.%s", quote_identifier(parent->key)));
-		from = psprintf("%s AS p LEFT JOIN %s ON p.%s OPERATOR(pg_catalog.=) t.%s", reads(parent), from,
-						quote_identifier(table->reference), quote_identifier(table->key));
+		from = psprintf("%s AS p LEFT JOIN %s ON p.%s OPERATOR(pg_catalog.=) %s", reads(parent), from,
+						quote_identifier(table->reference), linked_column(table, "t", table->key));
 	}
-	if (shape.columns == NIL)
+	if (shape.columns == NIL && table->composed == NIL)
 		return;
 	/* (the look at all of them comes before they are read) */
 	for (int i = 0; i < linked->n; i++)

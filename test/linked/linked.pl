@@ -3,7 +3,7 @@
 #
 # Random persons with rows in one or two further tables, beside each other or one below the other, are published by
 # kanon_linked.  Persons or their rows may refer to a table whose columns somebody knows with them, so that each row has a copy.
-# A kept tag says which row of the source each published row is, so that what it shows can be compared.
+# In some cases all keys have two columns, and so have the references to them.  A kept tag says which row of the source each published row is, so that what it shows can be compared.
 # Asserted of each release:
 # - every row belongs to the person whose it is, and shows what is true of it;
 # - whoever knows a person's values in the subject's table and any set of at most m rows of each table, or of all (with which
@@ -39,7 +39,7 @@ my ($cases, $seed, $seconds, $nights, $protected, %ever) = (100, 1, undef, 0, 0)
 GetOptions('cases=i' => \$cases, 'seed=i' => \$seed, 'seconds=i' => \$seconds, 'nights=i' => \$nights)
   or die "usage: $0 [--cases N] [--seed S] [--nights N] [--seconds T]\n";
 my $json = JSON::PP->new->canonical;
-my ($db, @failures, %done, $attackers, $left_out, $class_size, @most, $in_all);
+my ($db, @failures, %done, $attackers, $left_out, $class_size, @most, $in_all, $composite);
 $attackers = $left_out = 0;
 
 # ---- random data ----
@@ -111,6 +111,34 @@ sub expand
 	}
 }
 
+# A key of two columns says the same: the second follows from the first.
+sub keys_of
+{
+	my ($table, $above, $copies) = @_;
+	return map { $composite ? ($_, "${_}_g") : $_ } 'id', $above ? 'above' : (), $copies ? 'ref' : ();
+}
+
+sub with_keys
+{
+	my ($row) = @_;
+	return $row if !$composite;
+	return { %$row, map { ("${_}_g" => defined $row->{$_} ? $row->{$_} % 2 : undef) } 'id', 'above', 'ref' };
+}
+
+# As it was published, under the names of the source.
+sub written
+{
+	my ($table) = @_;
+	my $rows = $db->rows("SELECT * FROM pub.$table->{name}");
+	for my $row (@$rows)
+	{
+		for my $key (grep { exists $row->{"${_}_${_}_g"} } 'id', 'above', 'ref') { $row->{$key} = delete $row->{"${key}_${key}_g"}; }
+		# (a key of several columns is not published where nothing refers to it)
+		$row->{id} //= "of $row->{tag}";
+	}
+	return $rows;
+}
+
 sub create
 {
 	my (@tables) = @_;
@@ -119,15 +147,17 @@ sub create
 	{
 		my ($copies) = grep { $_->{copies} && $tables[ $_->{parent} ] == $table } @tables;
 		my $above = defined $table->{parent} && !$table->{copies};
-		my @columns = ('id int PRIMARY KEY', 'tag text', 'val text', "note text DEFAULT 'n'", map { "$_ " . type($_) } @{ $table->{columns} });
+		my @columns = ($composite ? 'id int, id_g smallint, PRIMARY KEY (id, id_g)' : 'id int PRIMARY KEY', 'tag text', 'val text', "note text DEFAULT 'n'", map { "$_ " . type($_) } @{ $table->{columns} });
 		my $rows = $table->{shared} // $table->{rows};
-		push @columns, "above int REFERENCES src.$tables[$table->{parent}]{name}" if $above;
-		push @columns, "ref int REFERENCES src.$copies->{name}" if defined $copies;
+		for my $key ($above ? [ 'above', $tables[ $table->{parent} ]{name} ] : (), defined $copies ? [ 'ref', $copies->{name} ] : ())
+		{
+			push @columns, $composite ? "$key->[0]_g smallint, $key->[0] int, FOREIGN KEY ($key->[0]_g, $key->[0]) REFERENCES src.$key->[1] (id_g, id)" : "$key->[0] int REFERENCES src.$key->[1]";
+		}
 		$db->run("CREATE TABLE src.$table->{name} (" . join(', ', @columns) . ')');
 		next if !@$rows;
-		my @names = ('id', 'tag', 'val', @{ $table->{columns} }, $above ? 'above' : (), defined $copies ? 'ref' : ());
+		my @names = (keys_of($table, $above, defined $copies), 'tag', 'val', @{ $table->{columns} });
 		$db->run("INSERT INTO src.$table->{name} (" . join(', ', @names) . ') VALUES ' .
-			join(', ', map { my $row = $_; '(' . join(', ', map { $db->quote($row->{$_}) } @names) . ')' } @$rows));
+			join(', ', map { my $row = with_keys($_); '(' . join(', ', map { $db->quote($row->{$_}) } @names) . ')' } @$rows));
 	}
 }
 
@@ -487,6 +517,7 @@ sub one_case
 	my $known = draw_known(@tables);
 	my ($state, $rows, $problem);
 	fill(@tables);
+	$composite = chance(0.25);
 	create(@tables);
 	($state, $rows) = $db->try("SELECT * FROM kanon_linked('src.s', " . $db->quote(options($k, $known, @tables)) . ", 'pub', $k, '$known', seed => " . below(100) . ')');
 	# (a class of more persons than there are)
@@ -496,7 +527,7 @@ sub one_case
 	return "$state" if $state ne '00000';
 	for my $table (@tables)
 	{
-		$table->{written} = $db->rows("SELECT * FROM pub.$table->{name}");
+		$table->{written} = written($table);
 	}
 	expand('written', @tables);
 	$done{ $known =~ /\{/ ? "known of each" : "known $known" }++;
@@ -504,6 +535,9 @@ sub one_case
 	return $problem if defined $problem;
 	my $found = check('pub', $k, $known, @tables);
 	return 'kanon_check_linked says that it is not safe' if !$found->{safe};
+	$done{'composite keys'}++ if $composite;
+	# (that function reads keys of one column)
+	return if $composite;
 	# a table of too few is found out, too
 	for my $table (@tables) { $table->{written} = [ map { { %$_ } } @{ $table->{rows} } ]; }
 	return if grep { defined $_->{parent} && grep { !defined $_->{above} } @{ $_->{rows} } } @tables;
@@ -533,8 +567,9 @@ sub mutate
 			my %row = (id => $$next, tag => "$table->{name}$$next", val => 'w' . below(4), map { ($_ => value($_, 3)) } @{ $table->{columns} });
 			$$next++;
 			$row{above} = $t == 0 ? undef : $above->[ below(scalar @$above) ]{id};
-			my @names = ('id', 'tag', 'val', @{ $table->{columns} }, $t > 0 ? 'above' : ());
-			$db->run("INSERT INTO src.$table->{name} (" . join(', ', @names) . ') VALUES (' . join(', ', map { $db->quote($row{$_}) } @names) . ')');
+			my @names = (keys_of($table, $t > 0, 0), 'tag', 'val', @{ $table->{columns} });
+			my $full = with_keys(\%row);
+			$db->run("INSERT INTO src.$table->{name} (" . join(', ', @names) . ') VALUES (' . join(', ', map { $db->quote($full->{$_}) } @names) . ')');
 			push @$rows, \%row;
 		}
 		elsif (@$rows && $what eq 'update')
@@ -544,7 +579,7 @@ sub mutate
 			my $column = pick(@{ $table->{columns} }, $t > 0 ? 'above' : 'note');
 			$row->{$column} = $column eq 'note' ? 'n' . below(5) : $column ne 'above' ? value($column, 3) : pick(@{ $tables[ $table->{parent} ]{rows} })->{id};
 			$row->{tag} = "$table->{name}$row->{id}." . $$next++ if $protected && $t > 0;
-			$db->run("UPDATE src.$table->{name} SET $column = " . $db->quote($row->{$column}) . ", tag = '$row->{tag}' WHERE id = $row->{id}");
+			$db->run("UPDATE src.$table->{name} SET $column = " . $db->quote($row->{$column}) . ($composite && $column eq 'above' ? ', above_g = ' . $row->{above} % 2 : '') . ", tag = '$row->{tag}' WHERE id = $row->{id}");
 		}
 		elsif (@$rows > 6)
 		{
@@ -656,6 +691,7 @@ sub one_series
 	$protected = chance(0.5);
 	%ever = ();
 	fill(@tables);
+	$composite = !$protected && chance(0.25);
 	create(@tables);
 	$db->run('DROP SCHEMA IF EXISTS priv CASCADE; CREATE SCHEMA priv');
 	my $options = options($k, $known, @tables);
@@ -669,7 +705,7 @@ sub one_series
 	for my $night (1 .. $nights)
 	{
 		remember(@tables);
-		$_->{written} = $db->rows("SELECT * FROM pub.$_->{name}") for @tables;
+		$_->{written} = written($_) for @tables;
 		my $now = $protected ? undef : picture(@tables);
 		my $message = $db->rows("SELECT coalesce(message, '') AS message FROM kanon_releases ORDER BY release DESC LIMIT 1")->[0]{message};
 		$problem = truth(@tables) // ($known eq 'all' ? agree($k, @tables) : attack($k, $known, @tables) // values_told($known, @tables)) // persons_told($known, @tables);

@@ -1,0 +1,72 @@
+/* Several tables as one release: keys of several columns. */
+\pset null '~'
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS kanon;
+CREATE SCHEMA ward;
+CREATE SCHEMA ward_public;
+CREATE TABLE ward.hospital (id int PRIMARY KEY, name text);
+CREATE TABLE ward.codes (code text, ver smallint, title text, PRIMARY KEY (code, ver));
+CREATE TABLE ward.address (street int, number int, city text, size int, PRIMARY KEY (number, street));
+CREATE TABLE ward.patient (hospital int REFERENCES ward.hospital, no int, sex text, street int, house int, code_ver text, PRIMARY KEY (hospital, no), FOREIGN KEY (street, house) REFERENCES ward.address (street, number));
+CREATE TABLE ward.stay (hospital int, patient int, seq int, place text, code text, ver smallint, PRIMARY KEY (hospital, patient, seq),
+    FOREIGN KEY (hospital, patient) REFERENCES ward.patient, FOREIGN KEY (code, ver) REFERENCES ward.codes, FOREIGN KEY (hospital) REFERENCES ward.hospital);
+CREATE TABLE ward.lab (hospital int, patient int, stay int, item int, value int, FOREIGN KEY (stay, hospital, patient) REFERENCES ward.stay (seq, hospital, patient));
+INSERT INTO ward.hospital SELECT i, 'h' || i FROM generate_series(1, 2) AS i;
+INSERT INTO ward.codes SELECT 'c' || i, v, 'title ' || i || ' of ' || v FROM generate_series(1, 4) AS i, generate_series(9, 10) AS v;
+INSERT INTO ward.address SELECT i % 7, i, 'city ' || (i * i + i / 5) % 5, i % 3 FROM generate_series(1, 100) AS i;
+INSERT INTO ward.patient SELECT 1 + i % 2, i, CASE WHEN i % 3 = 0 THEN 'f' ELSE 'm' END, CASE WHEN i % 10 > 0 THEN (1 + i % 100) % 7 END, 1 + i % 100 FROM generate_series(1, 200) AS i;
+INSERT INTO ward.stay SELECT 1 + i % 2, i, s, 'w' || (i * i + s) % 4, CASE WHEN (i + s) % 9 > 0 THEN 'c' || 1 + i % 4 END, 9 + (i / 5 + s) % 2 FROM generate_series(1, 200) AS i, generate_series(1, 1 + i % 3) AS s;
+INSERT INTO ward.lab SELECT s.hospital, s.patient, s.seq, (s.patient + l) % 3, l FROM ward.stay AS s, generate_series(1, 2) AS l;
+CREATE FUNCTION ward_publish(tables jsonb, k bigint DEFAULT 5, known_rows text DEFAULT '1') RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    hint text;
+    detail text;
+BEGIN
+    DROP SCHEMA ward_public CASCADE;
+    CREATE SCHEMA ward_public;
+    RETURN QUERY SELECT concat_ws(' ', l.table_name || ':', l.role, l.published = l.row_count) FROM kanon_linked('ward.patient', tables, 'ward_public', k, known_rows::kanon_known_rows) AS l;
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT, detail = PG_EXCEPTION_DETAIL;
+    RAISE WARNING '%', concat_ws(E'\n', SQLSTATE || ': ' || SQLERRM, nullif(detail, ''), hint);
+END $$;
+-- persons, rows and their rows are joined by one column; a reference that is NULL in one of its columns refers to nothing
+SELECT ward_publish('{"ward.patient": {"quasi_identifiers": ["sex"]}, "ward.stay": {"quasi_identifiers": ["place"], "keep": ["code", "ver"], "foreign_key": "stay_hospital_patient_fkey"}, "ward.lab": {"quasi_identifiers": ["item"], "keep": ["value"]},
+    "ward.codes": {"keep": ["title"]}}');
+SELECT conrelid::regclass AS relation, contype, pg_get_constraintdef(oid) AS definition FROM pg_constraint WHERE connamespace = 'ward_public'::regnamespace ORDER BY conrelid::regclass::text, 2, 3;
+SELECT count(*) AS labs, count(p.sex) AS joined, count(DISTINCT p.hospital_no) > 100 AS persons, count(c.title) < count(*) AS some_none, count(DISTINCT c.title) AS titles
+FROM ward_public.lab AS l JOIN ward_public.stay AS s ON s.hospital_patient_seq = l.hospital_patient_stay JOIN ward_public.patient AS p ON p.hospital_no = s.hospital_patient LEFT JOIN ward_public.codes AS c ON c.code_ver = s.code_ver;
+SELECT smallest >= 5 AS smallest, dangling, safe FROM kanon_check_linked('ward_public.patient', '{"ward_public.patient": {"quasi_identifiers": ["sex"]}, "ward_public.stay": {"quasi_identifiers": ["place"]}, "ward_public.lab": {"quasi_identifiers": ["item"]}}', 5);
+-- each title stands beside the stays that have it in the source
+SELECT count(*) AS different FROM ((SELECT title, count(*) FROM ward.stay JOIN ward.codes USING (code, ver) GROUP BY title) EXCEPT (SELECT title, count(*) FROM ward_public.stay JOIN ward_public.codes USING (code_ver) GROUP BY title)) AS d;
+-- as a quasi-identifier both columns are shown or hidden together, and the lookup's key is as it is
+SELECT ward_publish('{"ward.patient": {"quasi_identifiers": ["sex"]}, "ward.stay": {"quasi_identifiers": ["code", "place", "ver"], "foreign_key": "stay_hospital_patient_fkey"}, "ward.codes": {"keep": ["title"]}}', 3, '2');
+SELECT count(*) > count(s.code_ver) AS some_hidden, count(s.code_ver) = count(c.title) AS joined, min(s.code_ver) AS first FROM ward_public.stay AS s LEFT JOIN ward_public.codes AS c USING (code_ver);
+-- one column of a reference alone is a column like any other
+SELECT ward_publish('{"ward.patient": {"quasi_identifiers": ["sex"]}, "ward.stay": {"quasi_identifiers": ["code", "place"], "foreign_key": "stay_hospital_patient_fkey"}}', 3);
+SELECT count(DISTINCT code) AS codes FROM ward_public.stay;
+-- a column that refers to a table by itself, too
+SELECT ward_publish('{"ward.patient": {"quasi_identifiers": ["sex"]}, "ward.stay": {"quasi_identifiers": ["place"], "keep": ["hospital", "code", "ver"], "foreign_key": "stay_hospital_patient_fkey"}, "ward.codes": {"keep": ["title"]}, "ward.hospital": {"keep": ["name"]}}', 3);
+SELECT count(*) = count(h.name) AS hospitals, count(c.title) > 0 AS codes FROM ward_public.stay AS s JOIN ward_public.hospital AS h ON h.id = s.hospital LEFT JOIN ward_public.codes AS c USING (code_ver);
+-- copies: whoever refers to an address has one
+SELECT ward_publish('{"ward.patient": {"quasi_identifiers": ["sex"]}, "ward.address": {"quasi_identifiers": ["city"], "keep": ["size"]}}', 3);
+SELECT count(*) = count(a.size) + count(*) FILTER (WHERE a.size IS NULL) AS joined, count(DISTINCT a.number_street) AS own, count(a.city) > 100 AS cities FROM ward_public.patient AS p JOIN ward_public.address AS a ON a.number_street = p.house_street;
+-- without a key to the person, below others
+SELECT ward_publish('{"ward.patient": {"quasi_identifiers": ["sex"]}, "ward.stay": {"quasi_identifiers": ["place"], "linked": false, "foreign_key": "stay_hospital_patient_fkey"}, "ward.lab": {"quasi_identifiers": ["item"], "linked": false}}', 3);
+-- night by night
+CREATE SCHEMA ward_view;
+SELECT kanon_create_linked_publication('ward_view', 'ward.patient', '{"ward.patient": {"quasi_identifiers": ["sex"]}, "ward.stay": {"quasi_identifiers": ["place"], "keep": ["code", "ver"], "foreign_key": "stay_hospital_patient_fkey"}, "ward.codes": {"keep": ["title"]}}', 3, pseudonym => 'publication');
+CREATE TABLE ward.before AS SELECT hospital_no, sex FROM ward_view.patient;
+DELETE FROM ward.lab WHERE patient = 7;
+DELETE FROM ward.stay WHERE patient = 7;
+SELECT status FROM kanon_refresh('ward_view');
+SELECT count(*) = count(b.sex) AS same FROM ward_view.patient AS p LEFT JOIN ward.before AS b USING (hospital_no);
+SELECT kanon_drop_publication('ward_view');
+-- what it cannot be
+SELECT kanon_create_linked_publication('ward_view', 'ward.patient', '{"ward.patient": {"quasi_identifiers": ["sex"]}}', 3, protect_successive => true);
+ALTER TABLE ward.lab DROP CONSTRAINT lab_stay_hospital_patient_fkey;
+ALTER TABLE ward.stay DROP CONSTRAINT stay_code_ver_fkey;
+ALTER TABLE ward.codes ALTER COLUMN ver TYPE numeric;
+ALTER TABLE ward.stay ALTER COLUMN ver TYPE numeric, ADD FOREIGN KEY (code, ver) REFERENCES ward.codes;
+SELECT ward_publish('{"ward.patient": {"quasi_identifiers": ["sex"]}, "ward.stay": {"quasi_identifiers": ["place"], "keep": ["code", "ver"], "foreign_key": "stay_hospital_patient_fkey"}, "ward.codes": {"keep": ["title"]}}');
+DROP FUNCTION ward_publish;
+DROP SCHEMA ward, ward_public, ward_view CASCADE;
