@@ -1011,6 +1011,17 @@ AS 'MODULE_PATHNAME', 'kanon_suggest';
 COMMENT ON FUNCTION @extschema@.kanon_suggest(regclass)
 IS 'for each column of a relation the role that fits (identifier, quasi-identifier, sensitive, harmless), why, and the label to copy';
 
+CREATE FUNCTION @extschema@.kanon_suggest_call(
+    relation          regclass,
+    target            text     DEFAULT NULL,
+    k                 bigint   DEFAULT 5)
+RETURNS text
+LANGUAGE C STABLE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_suggest_call';
+
+COMMENT ON FUNCTION @extschema@.kanon_suggest_call(regclass, text, bigint)
+IS 'a call of kanon_pattern_guided that publishes a relation by the roles that kanon_suggest finds';
+
 CREATE FUNCTION @extschema@.kanon_label(relation regclass, column_name name, role text)
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE

@@ -126,6 +126,23 @@ INSERT INTO households SELECT 100 + i / 4, i % 5, 150000 + (i / 4) * 37.41 FROM 
 SELECT FROM kanon_pattern_guided('households', 'h_out', '{region,age}', 5, keep => '{income}', patterns => '{--,*-,**}');
 SELECT FROM kanon_pattern_guided('households', 'h_out', '{region,age}', 5, keep => '{income}', patterns => '{--,*-,**}', mask => '{"income": {"round": 1}}');
 
+-- a call that runs, by these roles
+CREATE TABLE patients AS SELECT i AS patient_no, 'P' || i AS full_name, 20 + i * 7 % 60 AS age, lpad((10000 + i % 40 * 13)::text, 5, '0') AS zip, date '2024-01-01' + i % 300 AS visit_date, (ARRAY['f', 'm'])[1 + i % 2] AS sex,
+    (ARRAY['DE', 'FR', 'PL'])[1 + i % 3] AS country, (i * 7919 % 10007) / 7.0 AS cost, (ARRAY['Asthma', 'Flu', 'Migraine'])[1 + i / 7 % 3] AS diagnosis, 'note ' || i || repeat(' of the nurse', 4) AS note,
+    i % 2 = 0 AS "insured ""well""", point(i % 5, 3) AS home, '{}'::json AS extra FROM generate_series(1, 2000) i;
+SELECT kanon_suggest_call('patients') AS call \gset
+\echo :call
+:call
+SELECT count(*), min(n) >= 5 AS k FROM (SELECT count(*) AS n FROM patients_public GROUP BY sex, age, zip, visit_date, country) AS g;
+SELECT kanon_suggest_call('nobody');
+SELECT kanon_suggest_call('columnless');
+SELECT kanon_suggest_call('patients', 'elsewhere."T"', 11) LIKE '%''elsewhere."T"'',%, 11,%' AS named;
+SELECT kanon_suggest_call('patients', k => 1);
+SELECT kanon_suggest_call(NULL);
+-- many quasi-identifiers: of somebody who knows three of them
+DO $$ BEGIN EXECUTE 'CREATE TABLE survey_of AS SELECT ' || (SELECT string_agg(format('i * %s %% 4 AS q%s', c + 1, c), ', ') FROM generate_series(1, 14) c) || ', 18 + i % 50 AS age FROM generate_series(1, 400) i'; END $$;
+SELECT kanon_suggest_call('survey_of');
+
 DROP SCHEMA suggest_test CASCADE;
 -- a session that has not called kanon before writes labels, too
 \c -

@@ -704,7 +704,7 @@ foreach my $node ($main, @workers)
 }
 foreach my $call (map { ($_) x 3 } "pattern_guided('fickle', 'farther', '{a,zip,num}', 3, keep => '{note}', replace => true)", "cluster('fickle', 'farther', '{a,num}', 3, replace => true, privacy => ARRAY[kanon_subject('id')])", "freeform('fickle', 'farther', '{a,num}', 3, replace => true)",
 	"anatomy('fickle', 'farther', 'farthest', '{a,zip}', 'note', 2, replace => true)", "transactions('fickle', 'farther', 'note', k => 2, transaction => 'id', replace => true)", "dp('fickle', 'sum', 1, 'num', lower => 0, upper => 9)", "dp('fickle', 'count', 1, by => '{note}', subject => 'id', delta => 0.01)",
-	"check('fickle', '{a,zip}')", "check('fickle', '{a,zip}', 'id')", "risk('fickle', '{a,zip}')", "suggest('fickle')", "frontier('fickle', '{a,zip}', '{2,5}')")
+	"check('fickle', '{a,zip}')", "check('fickle', '{a,zip}', 'id')", "risk('fickle', '{a,zip}')", "suggest('fickle')", "suggest_call('fickle')", "frontier('fickle', '{a,zip}', '{2,5}')")
 {
 	(undef, $err) = run("SELECT FROM kanon_$call");
 	like($err, qr/ERROR:  (?!server closed|canceling)|^$|NOTICE/, "fickle shards: $call");

@@ -11,6 +11,7 @@
  * sample of the rows.
  */
 #include "compat.h"
+#include "assess/suggest.h"
 #include "host/lines.h"
 #include "host/gate.h"
 #include "rows/source.h"
@@ -33,12 +34,9 @@
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/snapmgr.h"
+#include "utils/typcache.h"
 
 PG_FUNCTION_INFO_V1(kanon_suggest);
-
-/* Rows in which columns are compared with each other, and columns that are. */
-#define SAMPLE 5000
-#define COMPARED 64
 
 /* A column is told by another when guesses err so much less often with it. */
 #define TELLS 0.9
@@ -55,39 +53,6 @@ PG_FUNCTION_INFO_V1(kanon_suggest);
 /* So few values, each of so many rows on average, name nobody. */
 #define COARSE_VALUES 12
 #define COARSE_ROWS 5
-
-typedef struct Suggestion
-{
-	const SourceColumn *column;
-	Oid base;       /* its type, below domains */
-	bool varlen;    /* text: its length is looked at */
-	bool fractions; /* a number that has some behind the point: it was measured */
-	double least;   /* of numbers */
-	double most;
-	int16 length;
-	bool by_value;
-	int64 nulls;
-	double bytes;
-	KeptFigures figures;
-	uint32 *sample; /* [SAMPLE] hashes of its values in the rows of the sample */
-	ColumnRole role;
-	const char *why;
-	const struct SurveyUse
-		*survey; /* what it is in a survey, by its name, and as far as its values go; or NULL */
-	const char *tells[COMPARED]; /* columns that can be guessed from it */
-	int ntells;
-} Suggestion;
-
-typedef struct Suggest
-{
-	const Source *source;
-	KeptLook *look;
-	Suggestion *columns; /* [source->nkept] */
-	int64 rows;
-	pg_prng_state random;
-	MemoryContext scratch;
-	const char *label; /* kanon_label, qualified */
-} Suggest;
 
 /* ---- what surveys have ---- */
 
@@ -145,11 +110,11 @@ note_sample(Suggest *suggest, const TupleTableSlot *slot)
 	int64 place = suggest->rows;
 
 	/* reservoir sampling, the same each time */
-	if (place >= SAMPLE)
+	if (place >= SUGGEST_SAMPLE)
 		place = (int64) pg_prng_uint64_range(&suggest->random, 0, (uint64) place);
-	if (place >= SAMPLE)
+	if (place >= SUGGEST_SAMPLE)
 		return;
-	for (int c = 0; c < Min(suggest->source->nkept, COMPARED); c++)
+	for (int c = 0; c < Min(suggest->source->nkept, SUGGEST_COMPARED); c++)
 		suggest->columns[c].sample[place] =
 			slot->tts_isnull[c] ? 0
 								: datum_image_hash(slot->tts_values[c], suggest->columns[c].by_value,
@@ -279,8 +244,8 @@ compare_columns(Suggestion *a, const Suggestion *b, int n, uint64 *pairs)
 static void
 compare_all(Suggest *suggest)
 {
-	int n = (int) Min(suggest->rows, SAMPLE);
-	int ncolumns = Min(suggest->source->nkept, COMPARED);
+	int n = (int) Min(suggest->rows, SUGGEST_SAMPLE);
+	int ncolumns = Min(suggest->source->nkept, SUGGEST_COMPARED);
 	uint64 *pairs = palloc(sizeof(uint64) * Max(n, 1));
 
 	for (int a = 0; a < ncolumns; a++)
@@ -375,6 +340,7 @@ decide_by_type(Suggestion *s, const ColumnValues *values, char category)
 		decide(s, ROLE_IDENTIFIER,
 			   psprintf("%.1f rows share a value on the average, as with a name or number of persons",
 						with_value));
+	s->known = s->role == ROLE_QUASI_IDENTIFIER;
 	decide(s, ROLE_QUASI_IDENTIFIER, "nothing says that outsiders cannot know it");
 }
 
@@ -457,11 +423,32 @@ open_column(Suggestion *s, const SourceColumn *column)
 	s->base = getBaseType(column->type);
 	get_typlenbyval(column->type, &s->length, &s->by_value);
 	s->varlen = s->length == -1 && (s->base == TEXTOID || s->base == VARCHAROID || s->base == BPCHAROID);
-	s->sample = palloc(sizeof(uint32) * SAMPLE);
+	s->sample = palloc(sizeof(uint32) * SUGGEST_SAMPLE);
 	s->role = ROLE_NONE;
 	s->least = INFINITY;
 	s->most = -INFINITY;
 	s->survey = survey_use_by_name(column->name, s->base);
+	s->equality = lookup_type_cache(column->type, TYPECACHE_EQ_OPR)->eq_opr;
+}
+
+Suggest *
+suggest_read(Oid relid, Border *border)
+{
+	Suggest *suggest = palloc0(sizeof(Suggest));
+
+	suggest->source = source_open_all(relid);
+	suggest->columns = palloc0(sizeof(Suggestion) * Max(suggest->source->nkept, 1));
+	for (int c = 0; c < suggest->source->nkept; c++)
+		open_column(&suggest->columns[c], &suggest->source->kept[c]);
+	suggest->look = kept_begin(suggest->source, -1, 0, border);
+	suggest->scratch = AllocSetContextCreate(border->context, "kanon rows", ALLOCSET_DEFAULT_SIZES);
+	pg_prng_seed(&suggest->random, 1);
+	source_snapshot(suggest->source);
+	if (suggest->look != NULL)
+		read_all(suggest);
+	for (int c = 0; c < suggest->source->nkept; c++)
+		find_role(suggest, &suggest->columns[c]);
+	return suggest;
 }
 
 /* kanon_suggest(relation regclass) */
@@ -469,30 +456,19 @@ Datum
 kanon_suggest(PG_FUNCTION_ARGS)
 {
 	Lines *lines;
-	Suggest suggest = {0};
+	Suggest *suggest;
 	Border *border;
 
 	refuse_null(fcinfo, 0, "relation", "Name a table or view.");
 	lines = lines_begin(fcinfo);
 	SPI_connect();
 	border = border_create("kanon_suggest");
-	suggest.source = source_open_all(PG_GETARG_OID(0));
-	suggest.label = quote_qualified_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)),
-											   "kanon_label");
-	suggest.columns = palloc0(sizeof(Suggestion) * Max(suggest.source->nkept, 1));
-	for (int c = 0; c < suggest.source->nkept; c++)
-		open_column(&suggest.columns[c], &suggest.source->kept[c]);
-	suggest.look = kept_begin(suggest.source, -1, 0, border);
-	suggest.scratch = AllocSetContextCreate(border->context, "kanon rows", ALLOCSET_DEFAULT_SIZES);
-	pg_prng_seed(&suggest.random, 1);
-	source_snapshot(suggest.source);
-	if (suggest.look != NULL)
-		read_all(&suggest);
-	for (int c = 0; c < suggest.source->nkept; c++)
-		find_role(&suggest, &suggest.columns[c]);
-	compare_all(&suggest);
-	for (int c = 0; c < suggest.source->nkept; c++)
-		put_suggestion(lines, &suggest, &suggest.columns[c]);
+	suggest = suggest_read(PG_GETARG_OID(0), border);
+	suggest->label = quote_qualified_identifier(
+		get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)), "kanon_label");
+	compare_all(suggest);
+	for (int c = 0; c < suggest->source->nkept; c++)
+		put_suggestion(lines, suggest, &suggest->columns[c]);
 	MemoryContextDelete(border->context);
 	PopActiveSnapshot();
 	SPI_finish();
