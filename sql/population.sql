@@ -55,6 +55,16 @@ SELECT try($$ kanon_full_domain('stays', 'o', '{zip,age}', 3, keep => '{who}', p
 SELECT try($$ kanon_full_domain('stays', 'o', '{zip,age}', 3, privacy => ARRAY[kanon_k_map('crowds', 'nobody')]) $$);
 SELECT try($$ kanon_full_domain('stays', 'o', '{zip,age}', 3, privacy => ARRAY[kanon_k_map('crowds', 'age')]) $$);
 SELECT try($$ kanon_full_domain('stays', 'o', '{zip,age}', 10, privacy => ARRAY[kanon_k_map('crowds', 'who')]) $$);
+-- beside k_map the key of a publication says whom other rules count: half of the rows have z, and two of three persons
+CREATE TABLE often (id int, who int, q text, s text);
+INSERT INTO often VALUES (1, 1, 'a', 'y'), (2, 1, 'a', 'x'), (3, 2, 'a', 'x'), (4, 2, 'a', 'z'), (5, 3, 'a', 'z'), (6, 3, 'a', 'z');
+CREATE TABLE everybody AS SELECT q, who FROM often UNION ALL VALUES ('a', 7), ('a', 8);
+SELECT rows, try(format($$ kanon_create_publication('seen', 'often', '{q}', 2, key => 'who', options => jsonb_build_object('keep', '["s"]'::jsonb, 'count_rows', %L::boolean,
+    'privacy', jsonb_build_array(kanon_k_map('everybody', 'who'), kanon_alpha('s', 0.5))), model => 'full_domain') $$, rows)) FROM unnest('{false,true}'::boolean[]) rows;
+SELECT try($$ kanon_create_publication('alone', 'often', '{q}', 2, key => 'who', options => jsonb_build_object('privacy', jsonb_build_array(kanon_k_map('everybody', 'who'))), model => 'full_domain') $$);
+SELECT try($$ kanon_create_publication('present', 'often', '{q}', 2, key => 'who', options => jsonb_build_object('privacy', jsonb_build_array(kanon_delta_presence('everybody', 0, 1))), model => 'full_domain') $$);
+SELECT kanon_drop_publication(publication) FROM kanon_publications WHERE publication ~ 'population_test' ORDER BY publication;
+DROP TABLE often, everybody;
 -- NULL of the source and a blank cell are two things to a rule about a population, with a mark and without
 CREATE TABLE with_null (q text);
 INSERT INTO with_null VALUES ('a'), ('a'), ('b'), ('c'), (NULL), (NULL);

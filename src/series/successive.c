@@ -160,7 +160,8 @@ counted_before(const Source *source, const Request *request)
 static void
 check_several_rows(const Request *request, const char *key)
 {
-	if (privacy_asks_population(request->privacy))
+	if (privacy_find(request->privacy, PRIVACY_DELTA_PRESENCE) >= 0 ||
+		privacy_find(request->privacy, PRIVACY_PRESENCE) >= 0)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -182,8 +183,9 @@ successive_count_persons(Run *run)
 	const char *key = request->series.person != NULL ? request->series.person : request->series.key;
 	bool counted, several;
 
-	/* of a population k counts what the rule says */
-	if (key == NULL || request->count_rows || privacy_k_map(request->privacy) ||
+	/* of a population k counts what the rule says; others that stand beside it count persons */
+	if (key == NULL || request->count_rows ||
+		(privacy_k_map(request->privacy) && request->privacy->n == 1) ||
 		privacy_find(request->privacy, PRIVACY_SUBJECT) >= 0)
 		return;
 	/* (also on nights on which each has one row: else row types were told apart by other columns than before) */

@@ -162,6 +162,7 @@ for (my $number = $option{seed}; $calls < $option{calls} && !($option{seconds} &
 		tally($call);
 		eval { one_call($call); 1 } or complain($call, "stopped: $@");
 		$calls++;
+		printf STDERR "%d calls in %.0f s\n", $calls, time - $begun if $option{tally} && $calls % 5000 == 0;
 		if ($dbh->{pg_error_level} && !$dbh->ping) { die "the connection is gone in world $number\n"; }
 	}
 	$dbh->rollback;

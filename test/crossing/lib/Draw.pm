@@ -281,7 +281,7 @@ sub draw_patterns
 sub publication
 {
 	my ($call, $feature) = @_;
-	my $kind = chance(0.72) ? 'call' : pick('stable', 'stable', 'begun anew', 'protected', 'appended');
+	my $kind = chance(0.82) ? 'call' : pick('stable', 'begun anew', 'protected', 'appended');
 	my @arguments;
 	$call->{publication} = $kind;
 	$feature->($kind eq 'call' ? 'called' : $kind);

@@ -175,7 +175,7 @@ sub verdict
 	my $gone = @source - @$target;
 	my $drops = !$call->{known} && $call->{residual} eq 'drop' && $model !~ /subtree|pattern_clustering|freeform/;
 	return "$gone rows are left out" if $gone > 0 && !$held && !$drops;
-	return "$gone rows are left out, k = $call->{k}" if $gone >= $call->{k} && !$held && !@{ $call->{rules} } && $model !~ /full_domain/ && $method ne 'forest' && !$now->{later};
+	return "$gone rows are left out, k = $call->{k}" if $gone >= $call->{k} && !$held && !@{ $call->{rules} } && !$now->{persons} && $model !~ /full_domain/ && $method ne 'forest' && !$now->{later};
 	return records($call, \@source, $target) if $records;
 	return combinations($call, $target, $now->{persons}) || blank_in_vain($call, $now, $target) if $call->{known};
 	my %class;
