@@ -187,6 +187,12 @@ no_node(const FullDomain *domain)
 	}
 	for (uint32_t node = 0; node < domain->lattice.nnodes; node++)
 		left_over |= (search->tag[node] & TAG_LEFT_OVER) != 0;
+	if (left_over && search->doubted)
+	{
+		snprintf(domain->report->detail, sizeof(domain->report->detail),
+				 "each node within the limit leaves rows over, and not all ways to fill them up were tried");
+		return KANON_NOT_FOUND;
+	}
 	if (left_over)
 	{
 		snprintf(domain->report->detail, sizeof(domain->report->detail),
@@ -240,6 +246,7 @@ fill_outcome(const FullDomain *domain, KanonOutcome *outcome, int64_t nclasses)
 	const WideFound *wide = &domain->wide;
 	double nodes = lattice_nodes(&domain->lattice);
 	static const uint16_t bottom[KANON_MAX_QIS];
+	bool doubt;
 
 	outcome->nodes = nodes < 0x1p63 ? (int64_t) nodes : INT64_MAX;
 	outcome->checked = search->checked;
@@ -257,11 +264,19 @@ fill_outcome(const FullDomain *domain, KanonOutcome *outcome, int64_t nclasses)
 	else
 		outcome->best = describe(domain, search->best);
 	outcome->best.classes = nclasses;
-	outcome->proven = !search->starts && (!domain->lattice.wide || wide->proven);
-	outcome->bound = outcome->proven  ? outcome->best.metric
-					 : search->starts ? metric_shown(&domain->metric,
-													 metric_floor(&domain->metric, &domain->lattice, bottom))
-									  : metric_shown(&domain->metric, wide->bound);
+	doubt = search->doubted &&
+			search->doubt <
+				(domain->lattice.wide ? wide->value : search->value[search->best]) - domain->metric.tie;
+	outcome->proven = !search->starts && !doubt && (!domain->lattice.wide || wide->proven);
+	if (outcome->proven)
+		outcome->bound = outcome->best.metric;
+	else if (search->starts)
+		outcome->bound =
+			metric_shown(&domain->metric, metric_floor(&domain->metric, &domain->lattice, bottom));
+	else
+		outcome->bound = metric_shown(
+			&domain->metric,
+			!domain->lattice.wide || (doubt && search->doubt < wide->bound) ? search->doubt : wide->bound);
 	if (!search->explore)
 		return KANON_OK;
 	outcome->all = kanon_alloc(domain->problem->env, domain->lattice.nnodes, sizeof(KanonNode));
@@ -315,18 +330,13 @@ make_release(const FullDomain *domain, const Count *count, KanonRelease *release
 	for (uint32_t type = 0; type < problem->ntypes; type++)
 	{
 		uint32_t class = domain->class_of[type];
-		int64_t take;
+		int64_t take = domain->take[type];
 
 		if (kanon_stop(&pace, 4))
 			return KANON_CANCELLED;
-		/* the first rows of a class fill the suppressed ones up; their type may be divided */
-		take = class != UINT32_MAX ? domain->take[class] : 0;
-		take = take < problem->rows[type] ? take : problem->rows[type];
+		/* (a type of which some rows fill the suppressed ones up may be divided) */
 		if (take > 0)
-		{
-			domain->take[class] -= take;
 			release->flows[release->nflows++] = (KanonFlow){type, target, take};
-		}
 		if (take < problem->rows[type])
 			release->flows[release->nflows++] =
 				(KanonFlow){type, class == UINT32_MAX ? target : class, problem->rows[type] - take};
@@ -370,7 +380,7 @@ solve(FullDomain *domain, KanonOutcome *outcome, KanonRelease *release)
 		return status;
 	status = checker_classes(search->checker, best_of(domain), domain->class_of, domain->take, &count);
 	if (status == KANON_OK)
-		status = fill_outcome(domain, outcome, count.classes - (count.all ? 1 : 0));
+		status = fill_outcome(domain, outcome, count.classes - count.emptied);
 	/* the release may want the memory */
 	checker_close(search->checker);
 	search->checker = NULL;

@@ -344,6 +344,27 @@ is_to_fill(const Checker *checker, const Count *count)
 	return checker->metric->fill > 0 && count->left_over;
 }
 
+static bool
+is_to_mend(const Checker *checker, const Count *count)
+{
+	return count->left_over && checker_mends(checker);
+}
+
+/* The same under rules, of groups of row types. */
+static KanonStatus
+mend_types(Checker *checker, const uint32_t *class_of, size_t nrest, Count *count)
+{
+	const uint64_t *entry = checker->self->entries;
+	KanonStatus status = checker_mend_begin(checker);
+
+	for (uint32_t g = 0; g < checker->self->count && status == KANON_OK;
+		 g++, entry += checker->block->words + 1)
+		if (class_of[g] != UINT32_MAX)
+			status = checker_mend_class(checker, entry, class_of[g], checker->member + checker->start[g],
+										NULL, checker->start[g + 1] - checker->start[g]);
+	return status == KANON_OK ? checker_mend(checker, checker->rest, NULL, nrest, count) : status;
+}
+
 /* The classes of groups of row types; class_of is filled, and take as in checker_classes. */
 static KanonStatus
 ask_by_types(Checker *checker, KanonPattern node, Count *count, uint32_t *class_of, int64_t *take)
@@ -379,6 +400,8 @@ ask_by_types(Checker *checker, KanonPattern node, Count *count, uint32_t *class_
 			checker->rest[nrest++] = checker->member[from + i];
 	}
 	judge_rest(checker, NULL, nrest, count);
+	if (is_to_mend(checker, count))
+		return mend_types(checker, class_of, nrest, count);
 	return is_to_fill(checker, count) ? checker_fill(checker, class_of, take, count) : KANON_OK;
 }
 
@@ -393,6 +416,28 @@ classes_by_types(Checker *checker, KanonPattern node, uint32_t *class_of, int64_
 	return status == KANON_OK ? ask_by_types(checker, node, count, class_of, take) : status;
 }
 
+/* Rows to take of each class become those of its first types. */
+static KanonStatus
+take_by_type(const KanonProblem *problem, const uint32_t *class_of, int64_t *take)
+{
+	int64_t *of_class = kanon_alloc(problem->env, problem->ntypes, sizeof(int64_t));
+
+	if (of_class == NULL)
+		return KANON_NO_MEMORY;
+	memcpy(of_class, take, problem->ntypes * sizeof(int64_t));
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+	{
+		uint32_t class = class_of[type];
+		int64_t more = class == UINT32_MAX ? 0 : of_class[class];
+
+		take[type] = more < problem->rows[type] ? more : problem->rows[type];
+		if (class != UINT32_MAX)
+			of_class[class] -= take[type];
+	}
+	kanon_free(problem->env, of_class);
+	return KANON_OK;
+}
+
 KanonStatus
 checker_classes(Checker *checker, KanonPattern node, uint32_t *class_of, int64_t *take, Count *count)
 {
@@ -404,7 +449,11 @@ checker_classes(Checker *checker, KanonPattern node, uint32_t *class_of, int64_t
 	for (uint32_t type = 0; type < problem->ntypes; type++)
 		checker->group[type] = class_of[checker->group[type]];
 	memcpy(class_of, checker->group, problem->ntypes * sizeof(uint32_t));
-	return KANON_OK;
+	if (count->more > 0 && checker_mends(checker))
+		checker_mend_take(checker, class_of, take);
+	else if (count->more > 0)
+		status = take_by_type(problem, class_of, take);
+	return status;
 }
 
 /* The types that are typical of what some entries have, with the rows of each. */
@@ -443,6 +492,30 @@ count_shown(Checker *checker, KanonPattern node)
 		for (int q = 0; q < nqis; q++)
 			*codes++ = (uint32_t) (entry[block->word[q]] >> block->shift[q] & block->mask[q]);
 	return kanon_presence_count(checker->presence, node, checker->self->count);
+}
+
+/* Fills the suppressed rows up, of groups whose entries have so many rows of each combination of values. */
+static KanonStatus
+mend_values(Checker *checker, const Groups *from, size_t nrest, Count *count)
+{
+	const Block *block = checker->block;
+	const uint64_t *group = checker->self->entries;
+	uint32_t class = 0;
+	KanonStatus status = checker_mend_begin(checker);
+
+	for (uint32_t g = 0; g < checker->self->count && status == KANON_OK; g++, group += block->words + 1)
+	{
+		uint32_t n = checker->start[g + 1] - checker->start[g];
+
+		describe_entries(checker, from, checker->member + checker->start[g], n, checker->class_types,
+						 checker->class_counts);
+		if (kanon_class_allowed(checker->problem, checker->class_types, checker->class_counts, n,
+								(int64_t) group[block->words]))
+			status =
+				checker_mend_class(checker, group, class ++, checker->class_types, checker->class_counts, n);
+	}
+	return status == KANON_OK ? checker_mend(checker, checker->rest, checker->rest_counts, nrest, count)
+							  : status;
 }
 
 /*
@@ -500,7 +573,7 @@ ask_by_values(Checker *checker, KanonPattern node, const Groups *from, Count *co
 		nrest += n;
 	}
 	judge_rest(checker, checker->rest_counts, nrest, count);
-	return KANON_OK;
+	return is_to_mend(checker, count) ? mend_values(checker, from, nrest, count) : KANON_OK;
 }
 
 /* Counts the groups of the block's level, and remembers them if that pays: *groups, else as it was. */

@@ -176,6 +176,7 @@ checker_fill(Checker *checker, const uint32_t *class_of, int64_t *take, Count *c
 	KanonStatus status = KANON_OK;
 	uint32_t class = 0;
 	Way parts, way;
+	bool all;
 
 	for (uint32_t g = 0; g < checker->self->count && status == KANON_OK; g++, entry += block->words + 1)
 		if (class_of != NULL ? class_of[g] != UINT32_MAX
@@ -184,16 +185,17 @@ checker_fill(Checker *checker, const uint32_t *class_of, int64_t *take, Count *c
 	if (status != KANON_OK)
 		return status;
 	parts = take_from_classes(&filling);
-	count->all = is_better(&filling, &filling.whole, &parts);
-	way = count->all ? filling.whole : parts;
+	all = is_better(&filling, &filling.whole, &parts);
+	way = all ? filling.whole : parts;
 	count->left_over = !way.any;
 	if (!way.any)
 		return KANON_OK;
 	count->more = way.rows;
 	count->loss = way.loss;
-	if (take != NULL && count->all)
+	count->emptied = all;
+	if (take != NULL && all)
 		take[way.class_] = way.rows;
-	for (size_t i = 0; i < filling.n && take != NULL && !count->all; i++)
+	for (size_t i = 0; i < filling.n && take != NULL && !all; i++)
 		take[checker->spare[i].class_] = checker->spare[i].take;
 	return KANON_OK;
 }

@@ -254,6 +254,11 @@ metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kin
 		kind == KANON_METRIC_LOSS || kind == KANON_METRIC_PRECISION || kind == KANON_METRIC_ENTROPY;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
 		metric->rows += problem->rows[type];
+	/* rows of a class of more than half of all cost less when they are suppressed */
+	if (kind == KANON_METRIC_DISCERNIBILITY)
+		metric->slack = problem->residual == KANON_RESIDUAL_FILL && problem->privacy != NULL
+							? (KanonWide) metric->rows * metric->rows / 4 + 1
+							: (KanonWide) metric->fill * metric->rows;
 	if (!metric->of_cells)
 		return KANON_OK;
 	for (int c = 0; c < problem->ncolumns; c++)
@@ -324,19 +329,16 @@ metric_falling(const Metric *metric, const Count *count)
 	/* (a class of more than half of all rows is dearer than they are when they are suppressed) */
 	if (metric->kind == KANON_METRIC_DISCERNIBILITY)
 		return count->class_squares + (KanonWide) count->suppressed * metric->rows - count->squares -
-			   (KanonWide) metric->fill * metric->rows;
+			   metric->slack;
 	return metric->of_cells ? count->kept : 0;
 }
 
 KanonWide
 metric_of(const Metric *metric, const Lattice *lattice, const uint16_t *level, const Count *count)
 {
-	KanonWide slack =
-		metric->kind == KANON_METRIC_DISCERNIBILITY ? (KanonWide) metric->fill * metric->rows : 0;
-
 	if (metric->kind == KANON_METRIC_AVERAGE)
 		return -(KanonWide) count->classes - (count->suppressed > 0) + count->loss;
-	return metric_rising(metric, lattice, level, count) + metric_falling(metric, count) + slack + count->loss;
+	return metric_rising(metric, lattice, level, count) + metric_falling(metric, count) + metric->slack + count->loss;
 }
 
 KanonWide

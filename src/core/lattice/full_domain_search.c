@@ -219,6 +219,22 @@ offer(NodeSearch *search, uint32_t node, const Count *count)
 	return KANON_OK;
 }
 
+void
+search_doubt(NodeSearch *search, const uint16_t *level, const Count *count)
+{
+	Count least = *count;
+	KanonWide value;
+
+	if (!count->unsure)
+		return;
+	least.more = least.emptied = 0;
+	least.loss = 0;
+	value = metric_of(search->metric, search->lattice, level, &least) - search->metric->slack;
+	if (!search->doubted || value < search->doubt)
+		search->doubt = value;
+	search->doubted = true;
+}
+
 /* Checks a node, with all that follows for others. */
 static KanonStatus
 check(NodeSearch *search, uint32_t node)
@@ -234,7 +250,7 @@ check(NodeSearch *search, uint32_t node)
 	search->checked++;
 	search->suppressed[node] = count_blank(&count);
 	if (search->classes != NULL)
-		search->classes[node] = count.classes - (count.all ? 1 : 0);
+		search->classes[node] = count.classes - count.emptied;
 	if (search->nearest == UINT32_MAX || count_blank(&count) < search->suppressed[search->nearest])
 		search->nearest = node;
 	search->tag[node] |= TAG_CHECKED;
@@ -249,6 +265,7 @@ check(NodeSearch *search, uint32_t node)
 	if (status == KANON_OK && fulfils)
 		status = offer(search, node, &count);
 	lattice_levels(search->lattice, node, level);
+	search_doubt(search, level, &count);
 	if (status == KANON_OK)
 		status = raise_bounds(search, node, search->rising, true,
 							  metric_rising(search->metric, search->lattice, level, &count));

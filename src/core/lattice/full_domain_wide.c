@@ -246,6 +246,7 @@ check(Wide *wide, KanonPattern node)
 	if (!fulfils)
 		return KANON_OK;
 	lattice_levels_of(wide->lattice, node, level);
+	search_doubt(search, level, &count);
 	checked.value = metric_of(search->metric, wide->lattice, level, &count);
 	checked.rising = metric_rising(search->metric, wide->lattice, level, &count);
 	checked.falling = search->tags ? metric_falling(search->metric, &count) : 0;

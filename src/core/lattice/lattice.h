@@ -107,6 +107,7 @@ typedef struct Metric
 	int64_t
 		blank; /* so many rows (or persons) are blank where a blank cell is a value that somebody may know */
 	int64_t fill; /* so many rows are suppressed, or none; 0: any number */
+	KanonWide slack; /* that much suppressed rows that are filled up may save */
 	bool of_cells;
 	uint64_t *kept[KANON_MAX_COLUMNS];     /* [distinct] by column, or NULL */
 	KanonWide kept_sum[KANON_MAX_COLUMNS]; /* over all rows */
@@ -129,9 +130,10 @@ typedef struct Count
 	bool absent;             /* some of a population can be in no row, which a rule forbids */
 
 	/* where fewer than k suppressed rows are filled up: full_domain_fill.c */
-	int64_t more;   /* rows that are suppressed beside the others, */
-	KanonWide loss; /* and what that adds to the metric */
-	bool all;       /* they are a whole class */
+	int64_t more;    /* rows that are suppressed beside the others, */
+	KanonWide loss;  /* and what that adds to the metric */
+	int64_t emptied; /* classes of which they are all rows */
+	bool unsure;     /* there may be a better way: the search for it was cut short */
 } Count;
 
 /* Rows that are suppressed in the end. */
@@ -180,7 +182,7 @@ extern int checker_members(const Checker *checker);
 
 /*
  * The class of each row type at a node, [ntypes] numbered from 0; UINT32_MAX: it is suppressed.  take: [ntypes] rows of each
- * class that are suppressed beside those, zero before.
+ * type that are suppressed beside those, zero before.
  */
 extern KanonStatus checker_classes(Checker *checker, KanonPattern node, uint32_t *class_of, int64_t *take,
 								   Count *count);
@@ -216,6 +218,8 @@ typedef struct NodeSearch
 	uint32_t best;    /* UINT32_MAX: none */
 	KanonWide least;  /* value of any node so far that may be chosen; best's is at most a tie above */
 	bool again;       /* optimum() has to look once more */
+	bool doubted;     /* of some nodes not all ways to fill up the suppressed rows were tried: */
+	KanonWide doubt;  /* no such node's value is less */
 	uint32_t nearest; /* checked node with the fewest suppressed rows */
 } NodeSearch;
 
@@ -227,6 +231,9 @@ enum
 	TAG_QUEUED = 8,    /* flash */
 	TAG_LEFT_OVER = 16 /* its suppressed rows may be nowhere */
 };
+
+/* A node whose search for ways to fill up was cut short. */
+extern void search_doubt(NodeSearch *search, const uint16_t *level, const Count *count);
 
 extern KanonStatus search_run(NodeSearch *search, KanonSearch algorithm);
 
@@ -402,6 +409,7 @@ struct Checker
 	/* classes with more than k rows whose rows lose least: full_domain_fill.c */
 	struct Spare *spare;
 	size_t spare_room;
+	struct Mending *mending; /* full_domain_mend.c; NULL: nothing is to be filled up under rules */
 };
 
 static inline uint64_t *
@@ -446,5 +454,20 @@ extern uint64_t member_kept(const Block *block, const uint64_t *entry);
  * classes.  take: by class, or NULL.  Where no class can give, count->left_over stays.
  */
 extern KanonStatus checker_fill(Checker *checker, const uint32_t *class_of, int64_t *take, Count *count);
+
+/*
+ * ---- full_domain_mend.c: the same under privacy rules.
+ *
+ * Are suppressed rows filled up under rules?  Then begin, each class with its entry, and mend with the suppressed rows (counts: NULL,
+ * all that types have).  take: [ntypes] rows of each type, zero before, by class_of of each type.
+ */
+extern bool checker_mends(const Checker *checker);
+extern KanonStatus checker_mend_begin(Checker *checker);
+extern KanonStatus checker_mend_class(Checker *checker, const uint64_t *entry, uint32_t class_,
+									  const uint32_t *types, const int64_t *counts, size_t n);
+extern KanonStatus checker_mend(Checker *checker, const uint32_t *types, const int64_t *counts, size_t n,
+								Count *count);
+extern void checker_mend_take(const Checker *checker, const uint32_t *class_of, int64_t *take);
+extern void checker_mend_end(Checker *checker);
 
 #endif

@@ -75,12 +75,12 @@ sub node
 	{
 		my %group;
 		$group{ shown($call, $rows->[$_], $pattern) } += 1 << $_ for 0 .. $#$rows;
-		# any rows may join those that are suppressed, where residual is 'fill': what is left of a class has to keep the rules
+		# groups that are no class are suppressed whole; where residual is 'fill', rows of others may join them
 		for my $rest (0 .. 2**@$rows - 1)
 		{
 			my $n = () = sprintf('%b', $rest) =~ /1/g;
 			next if $n > $limit || !rest_fits($call, $rest, $rows, $keeps) || ($call->{residual} eq 'drop' && $n == @$rows);
-			next if grep { my $left = $_ & ~$rest; $left && (!$keeps->[$left] || ($left != $_ && $call->{residual} ne 'fill' && $keeps->[$_])) } values %group;
+			next if grep { my $left = $_ & ~$rest; $left && (!$keeps->[$_] || !$keeps->[$left] || ($left != $_ && $call->{residual} ne 'fill')) } values %group;
 			return "node $pattern keeps the rules with $n rows suppressed";
 		}
 	}
@@ -108,11 +108,18 @@ sub parts
 		}
 		my %next = %reach;
 		# (each pattern once, or for as many classes as one likes)
-		for (my $more = 1; $more; $more = !$clustering && keys %next > $more) { $more = keys %next; for my $used (keys %next) { for (keys %sets) { $next{ $used | $_ } = 1 if !($used & $_) && ($clustering ? $reach{$used} : 1); } } }
+		for (my $more = 1; $more; $more = !$clustering && keys %next > $more) 
+		{
+			$more = keys %next;
+			for my $used (map { $_ + 0 } $clustering ? keys %reach : keys %next)
+			{
+				$next{ $used | $_ } = 1 for grep { !($used & $_) } map { $_ + 0 } keys %sets;
+			}
+		}
 		%reach = %next;
 	}
 	return $reach{$all} ? 'there is a way to make classes' : '' if $clustering;
-	for my $used (keys %reach)
+	for my $used (map { $_ + 0 } keys %reach)
 	{
 		next if $used == 0 && $call->{residual} eq 'drop';
 		return 'there is a way to make classes' if rest_fits($call, $all & ~$used, $rows, $keeps);

@@ -48,6 +48,9 @@ our @refusals = (
 	[ '23514', qr/^no node of the lattice fulfils the rules within the suppression limit$/, errors => 'no node of the lattice is within `suppression_limit`' ],
 	[ '23514', qr/^the release has fewer rows than min_rows of the publication$/, errors => 'a release is beyond `min_rows`' ],
 	[ '23514', qr/^the source has too few rows for a first batch$/, errors => 'the source has too few rows for a first batch' ],
+	# (a dry run does not see these)
+	[ '23514', qr/^masked column ".*" has fewer values than a group must have$/, $guided => 'A dry run reads no kept columns' ],
+	[ '22023', qr/^the population has fewer rows than the source$/, errors => 'a population lacks rows of the source' ],
 	[ '23514', qr/^a mask .* would show/, errors => 'would show more than half of every text' ]);
 
 # The page that names a refusal; undef: none does.

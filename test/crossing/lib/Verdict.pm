@@ -401,6 +401,12 @@ sub populations
 			{
 				next if $symbols[$c] eq '*' && !$finest;
 				my $share = $call->{world}{share}[$c];
+				# (what shows nothing stands for values that the table does not have, too)
+				if ($symbols[$c] eq '*')
+				{
+					$p *= 1 - sum0(map { $share->{ key($_) } } grep { $finest->($row, $c, $_) } @{ $call->{world}{columns}[$c]{domain} }, undef);
+					next;
+				}
 				$p *= sum0(map { $share->{ key($_) } } grep { stands($call, $c, $row->{ $columns->[$c] }, $symbols[$c], $_) && !($finest && $finest->($row, $c, $_)) } @{ $call->{world}{columns}[$c]{domain} }, undef);
 			}
 			$p
