@@ -124,5 +124,15 @@ SELECT kanon_create_publication('stays_public', 'stays', '{ward,kind}', 3, key =
 SELECT k, row_count FROM kanon_releases WHERE publication = 'fill_test.stays_public';
 SELECT min(n) AS rows FROM (SELECT count(*) AS n FROM stays_public GROUP BY ward, kind) c;
 SELECT kanon_drop_publication('stays_public');
+-- full-domain releases are filled up under privacy rules, too: the two of c have one value, and a row of a or b brings another
+CREATE TABLE ruled (q text, s text);
+INSERT INTO ruled VALUES ('a', 'x'), ('a', 'y'), ('a', 'y'), ('b', 'x'), ('b', 'x'), ('b', 'x'), ('b', 'y'), ('c', 'x'), ('c', 'x');
+SELECT residual, (SELECT f.pattern || ' ' || f.verdict || ' ' || f.suppressed_rows || ' suppressed, ' || f.classes || ' classes' FROM kanon_full_domain('ruled', NULL, '{q}', 2, keep => '{s}', suppression_limit => 0.5,
+    residual => r.residual, dry_run => true, privacy => ARRAY[kanon_distinct_l('s', 2)]) f) FROM unnest('{fill,drop,error}'::text[]) r (residual);
+SELECT verdict, suppressed_rows FROM kanon_full_domain('ruled', 'ruled_public', '{q}', 2, keep => '{s}', suppression_limit => 0.5, privacy => ARRAY[kanon_distinct_l('s', 2)]);
+SELECT q, count(*), count(DISTINCT s) AS different FROM ruled_public GROUP BY q ORDER BY q;
+-- a share needs a row of another value; beyond the limit it is the node above
+SELECT pattern, verdict, suppressed_rows, classes FROM kanon_full_domain('ruled', NULL, '{q}', 2, keep => '{s}', suppression_limit => 0.8, dry_run => true, privacy => ARRAY[kanon_alpha('s', 0.75)]);
+SELECT pattern, verdict, suppressed_rows FROM kanon_full_domain('ruled', NULL, '{q}', 2, keep => '{s}', suppression_limit => 0.25, dry_run => true, privacy => ARRAY[kanon_alpha('s', 0.75)]);
 SET client_min_messages = warning;
 DROP SCHEMA fill_test CASCADE;

@@ -5,6 +5,7 @@
 #include "core/cluster/clustering.h"
 #include "host/excerpt.h"
 #include "options/request.h"
+#include "options/together.h"
 
 #include "lib/stringinfo.h"
 
@@ -118,15 +119,9 @@ request_check(Request *request)
 	request->model->check(request);
 	for (int r = 0; privacy != NULL && r < privacy->n; r++)
 		if (!takes_rule(request, privacy->words[r].kind))
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("method \"%s\" of kanon_%s does not take the rule \"%s\"", request->method,
-						request->model->name, privacy_sentence(&privacy->words[r])),
-				 errdetail("A person of the population may match several of its classes."),
-				 errhint("kanon_full_domain, kanon_subtree and method 'mondrian' of kanon_cluster take the "
-						 "rule%s.",
-						 privacy->words[r].kind == PRIVACY_K_MAP
-							 ? "; so does method 'greedy' of kanon_pattern_guided"
-							 : "")));
+			together_refuse(
+				privacy->words[r].kind == PRIVACY_K_MAP ? TOGETHER_METHOD_K_MAP : TOGETHER_METHOD_PRESENCE,
+				psprintf("method \"%s\" of kanon_%s does not take the rule \"%s\"", request->method,
+						 request->model->name, privacy_sentence(&privacy->words[r])),
+				NULL);
 }

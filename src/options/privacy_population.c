@@ -6,6 +6,7 @@
  * shows nothing matches everything.
  */
 #include "compat.h"
+#include "options/together.h"
 #include "core/privacy/population.h"
 #include "hierarchies/hierarchy.h"
 #include "host/attempt.h"
@@ -60,14 +61,7 @@ check_combination(const Privacy *privacy)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("privacy has kanon_k_map twice"),
 						errhint("k is counted in one population: name one.")));
 	if (persons && shares)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("rules about presence cannot be combined with kanon_subject"),
-			 errdetail(
-				 "A person in several classes can be found in any of them, so the chance in one class is not the person's chance."),
-			 errhint(
-				 "Use a source and a population with one row per person, or take kanon_k_map, which counts persons of a population.")));
+		together_refuse(TOGETHER_PRESENCE_PERSONS, NULL, NULL);
 }
 
 /* The column that tells persons of the population apart is none of the quasi-identifiers. */

@@ -3,6 +3,7 @@
  * table of its batches.
  */
 #include "compat.h"
+#include "options/together.h"
 #include "host/attempt.h"
 #include "host/excerpt.h"
 #include "host/gate.h"
@@ -155,11 +156,7 @@ appended_check(const KanonPublication *publication)
 	if (publication->append == NULL)
 		return;
 	if (model->of_sets || model->near == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("model \"%s\" cannot append", publication->model),
-				 errhint("Take model 'cluster', 'full_domain', 'pattern_clustering', 'pattern_guided' or "
-						 "'subtree', which make classes.")));
+		together_refuse(TOGETHER_FREEFORM_APPEND, publication->model, NULL);
 	if (publication->protect_successive)
 		refuse("protect_successive",
 			   "Rows that were shown never change, so that there is nothing to protect.");

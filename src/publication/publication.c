@@ -10,6 +10,7 @@
 #include "host/settings.h"
 #include "rows/target.h"
 #include "options/request.h"
+#include "options/together.h"
 
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
@@ -164,16 +165,11 @@ definition_check_stable(const KanonPublication *publication, const Model *model)
 			 errdetail("%s", model->no_near),
 			 errhint(
 				 "Write stable => false if no reader can keep several releases. A reader who keeps them can intersect the records that match a person in each.")));
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-		 errmsg("model \"%s\" cannot be published night after night", publication->model),
-		 errdetail(
-			 "%s A reader who keeps several releases can intersect the records that match a person in each.",
-			 model->no_near),
-		 errhint("Publish one release by kanon_%s, or take model 'cluster', 'full_domain', "
-				 "'pattern_clustering', 'pattern_guided' or 'subtree', which make classes.",
-				 publication->model)));
+	together_refuse(
+		TOGETHER_FREEFORM_PUBLICATION, publication->model,
+		psprintf(
+			"%s A reader who keeps several releases can intersect the records that match a person in each.",
+			model->no_near));
 }
 
 /* Does a mask of the options have pseudonyms that last? */

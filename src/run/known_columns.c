@@ -2,6 +2,7 @@
  * known_columns.c: reads from the arguments known_columns and combinations which columns an attacker may know.
  */
 #include "compat.h"
+#include "options/together.h"
 #include "run/run.h"
 
 #include "utils/builtins.h"
@@ -149,14 +150,6 @@ known_columns_parse(const Source *source, int known_columns, int64 k, ArrayType 
 
 /* ---- of a run ---- */
 
-void
-known_refuse(const char *what, const char *why, const char *hint)
-{
-	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					errmsg("%s cannot be given with known_columns or combinations", what),
-					errdetail("%s", why), errhint("%s", hint)));
-}
-
 bool
 known_check(const Request *request)
 {
@@ -171,20 +164,11 @@ known_check(const Request *request)
 		return false;
 	if (request->privacy != NULL &&
 		(request->privacy->n > 1 || privacy_find(request->privacy, PRIVACY_SUBJECT) < 0))
-		known_refuse("privacy rules but kanon_subject",
-					 "They count values in classes of all quasi-identifiers.",
-					 "Leave known_columns and combinations out to have the rules kept.");
+		together_refuse(TOGETHER_KNOWN_RULES, NULL, NULL);
 	if (request->residual != KANON_RESIDUAL_FILL)
-		known_refuse("another residual", "Blank rows tell nothing, and there may be any number of them.",
-					 "Leave it out.");
+		together_refuse(TOGETHER_KNOWN_RESIDUAL, NULL, NULL);
 	if (request->series.key != NULL)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("a publication with known_columns or combinations takes no key"),
-			 errdetail(
-				 "kanon does not protect histories of persons against an attacker who knows few columns."),
-			 errhint("Leave the key out: kanon recognises unchanged rows without it.")));
+		together_refuse(TOGETHER_KNOWN_KEY, NULL, NULL);
 	return true;
 }
 
@@ -207,12 +191,11 @@ known_set(Run *run)
 	if (request->series.stable &&
 		(known->missing == KANON_MISSING_ANY ||
 		 (known->missing == KANON_MISSING_VALUE && request->model->family == KANON_FULL_DOMAIN)))
-		known_refuse(psprintf("missing => '%s' in a publication", missing),
-					 "No release stays near the one before so.",
-					 "Leave missing out, or say stable => false.");
+		together_refuse(known->missing == KANON_MISSING_ANY ? TOGETHER_KNOWN_ANY_STABLE
+															: TOGETHER_KNOWN_VALUE_STABLE,
+						missing, NULL);
 	if (known->missing == KANON_MISSING_ANY && request->privacy != NULL)
-		known_refuse("missing => 'any' and kanon_subject", "A blank cell would agree with every person.",
-					 "Take 'aside', or count rows.");
+		together_refuse(TOGETHER_KNOWN_ANY_PERSONS, NULL, NULL);
 	run->problem.known = known;
 	/* the fully suppressed rows are a combination of nothing, and as many as there are */
 	run->problem.residual = KANON_RESIDUAL_SUPPRESS;

@@ -7,6 +7,7 @@
 #include "core/cluster/clustering.h"
 #include "rows/cell_values.h"
 #include "options/request.h"
+#include "options/together.h"
 #include "run/run.h"
 #include "series/successive.h"
 
@@ -265,11 +266,7 @@ static void
 check_parts(const Method *method)
 {
 	if ((kanon_method_of(method->solve)->takes & KANON_TAKES_PARTS) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("method \"%s\" takes no partition_size", method->name),
-				 errdetail("It divides the table itself, whatever its size."),
-				 errhint("Leave it out, or take 'bottom_up', 'forest', 'gather', 'pairs' or 'triples'.")));
+		together_refuse(TOGETHER_METHOD_PARTS, method->name, NULL);
 }
 
 static void
@@ -283,24 +280,12 @@ check_request(Request *request)
 	if (request->partition_size > 0)
 		check_parts(method);
 	if (method->relaxed && request->privacy != NULL)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("method \"%s\" takes no privacy rules", method->name),
-			 errdetail(
-				 "Each record has the kept values of its own row, and no match is as likely as another: a "
-				 "share of their values would be no chance."),
-			 errhint("The methods of kanon_cluster that make classes take them, 'mondrian' say.")));
+		together_refuse(TOGETHER_RELAXED_RULES, method->name, NULL);
 	stable_refuse_populations(request);
 	if (method->relaxed && request->published)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("method \"%s\" cannot be published night after night", method->name),
-						errdetail("%s", NO_CLASSES_TO_KEEP),
-						errhint("Take a method that makes classes, such as 'mondrian'.")));
+		together_refuse(TOGETHER_RELAXED_PUBLICATION, method->name, NO_CLASSES_TO_KEEP);
 	if (method->relaxed && request->columns.class_column != NULL)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("method \"%s\" makes no classes that could be classified", method->name),
-						errhint("Leave class_column out.")));
+		together_refuse(TOGETHER_RELAXED_CLASS_COLUMN, method->name, NULL);
 }
 
 static void
@@ -333,13 +318,11 @@ check_numbers(const Run *run)
 
 		if (column->numerical && column->hierarchy == NULL && !run->types->grouped[c].has_null)
 			continue;
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("method \"%s\" takes numbers and dates alone", run->request->method),
-						errdetail("Column %s has %s.", column->quoted,
-								  column->hierarchy != NULL ? "a hierarchy"
-								  : !column->numerical      ? "other values"
-															: "NULL"),
-						errhint("Leave it out or keep it, or take another method, 'bottom_up' say.")));
+		together_refuse(TOGETHER_MICROAGGREGATE_OTHERS, run->request->method,
+						psprintf("Column %s has %s.", column->quoted,
+								 column->hierarchy != NULL ? "a hierarchy"
+								 : !column->numerical      ? "other values"
+														   : "NULL"));
 	}
 }
 

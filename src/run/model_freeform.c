@@ -4,6 +4,7 @@
 #include "compat.h"
 #include "host/excerpt.h"
 #include "run/run.h"
+#include "options/together.h"
 #include "rows/cell_values.h"
 #include "rows/dictionary.h"
 
@@ -226,12 +227,7 @@ check_privacy(const Request *request)
 {
 	if (request->privacy == NULL)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("method \"%s\" takes no privacy rules", request->method),
-			 errdetail("Rules are about classes, and kanon_freeform makes none."),
-			 errhint("kanon_pattern_guided, kanon_full_domain, kanon_subtree and kanon_cluster (method "
-					 "'mondrian', say) take privacy rules.")));
+	together_refuse(TOGETHER_FREEFORM_RULES, request->method, NULL);
 }
 
 static void
@@ -246,14 +242,9 @@ check_request(Request *request)
 	if (options->symmetric &&
 		(options->method == KANON_FREEFORM_MIP || options->method == KANON_FREEFORM_MIN_COST_FLOW ||
 		 options->method == KANON_FREEFORM_CONCEALMENT))
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("method \"%s\" makes no mutual release", request->method),
-						errhint("Methods 'greedy', 'sort_greedy', 'hungarian' and 'ring' do.")));
+		together_refuse(TOGETHER_METHOD_MUTUAL, request->method, NULL);
 	if (request->freeform.k_column != NULL && options->method == KANON_FREEFORM_CONCEALMENT)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("method \"concealment\" takes no k_column"),
-				 errdetail("Its matches are not equally likely, so no row could count on its own k."),
-				 errhint("Take another method, such as 'sort_greedy'.")));
+		together_refuse(TOGETHER_CONCEALMENT_K_COLUMN, "concealment", NULL);
 	check_privacy(request);
 	if (!request->seeded)
 	{

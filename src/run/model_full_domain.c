@@ -4,6 +4,7 @@
 #include "compat.h"
 #include "host/pool.h"
 #include "options/request.h"
+#include "options/together.h"
 #include "run/run.h"
 
 #include "optimizer/cost.h"
@@ -116,9 +117,7 @@ check_request(Request *request)
 	own->workers = workers_of(request, own->options.search);
 	if (known_check(request) && request->guided.missing != NULL &&
 		strcmp(request->guided.missing, "any") == 0)
-		known_refuse("missing => 'any' with levels",
-					 "What agrees with every value would agree with a coarser one, too.",
-					 "Take 'aside', or 'value'.");
+		together_refuse(TOGETHER_KNOWN_ANY_LEVELS, NULL, NULL);
 	request->own = own;
 	request->solve_run = solve;
 	request->recorded_method = psprintf("full_domain_%s", request->method);

@@ -7,6 +7,7 @@
 #include "core/known/known.h"
 #include "host/excerpt.h"
 #include "options/request.h"
+#include "options/together.h"
 #include "run/run.h"
 #include "run/on_disk_types.h"
 #include "series/successive.h"
@@ -89,34 +90,23 @@ choose_for_known(Request *request)
 	const KanonMethod *method = kanon_method_find(KANON_KNOWN_COLUMNS, request->method);
 
 	if (method == NULL)
-		known_refuse(psprintf("method '%s'", request->method),
-					 "It looks for classes of all quasi-identifiers.",
-					 "Methods are 'greedy', 'improve' and 'ilp'.");
+		together_refuse(TOGETHER_KNOWN_METHOD, request->method, NULL);
 	if (method->proof == KANON_PROOF_OPTIMUM &&
 		(request->guided.patterns != NULL || request->guided.rules != NULL))
-		known_refuse(psprintf("patterns or rules and method '%s'", request->method),
-					 "It proves the least of all patterns.",
-					 "Take 'greedy' or 'improve', or leave them out.");
+		together_refuse(TOGETHER_KNOWN_ILP_PATTERNS, request->method, NULL);
 	if (method->proof == KANON_PROOF_OPTIMUM && request->guided.missing != NULL &&
 		strcmp(request->guided.missing, "any") == 0)
-		known_refuse(psprintf("missing => 'any' and method '%s'", request->method),
-					 "A row's blank cells spare other rows theirs, which it does not count.",
-					 "Take 'greedy' or 'improve'.");
+		together_refuse(TOGETHER_KNOWN_ILP_ANY, request->method, NULL);
 	if (request->guided.missing != NULL && strcmp(request->guided.missing, "value") == 0 &&
 		!request->columns.mark && writes_or_rehearses(request))
-		known_refuse("missing => 'value' without mark",
-					 "No reader could tell a blank cell from NULL of the source.",
-					 "Take the option \"mark\", or replace NULL by a value in a view of the source.");
+		together_refuse(TOGETHER_KNOWN_VALUE_UNMARKED, NULL, NULL);
 	if (request->columns.hierarchies != NULL && method->proof == KANON_PROOF_OPTIMUM)
-		known_refuse(psprintf("hierarchies and method '%s'", request->method),
-					 "It proves the least of cells that are blank or not.", "Take 'greedy' or 'improve'.");
+		together_refuse(TOGETHER_KNOWN_ILP_HIERARCHIES, request->method, NULL);
 	if (request->columns.hierarchies != NULL && request->guided.missing != NULL &&
 		strcmp(request->guided.missing, "any") == 0)
-		known_refuse("hierarchies and missing => 'any'",
-					 "What agrees with every value would agree with a coarser one, too.",
-					 "Leave one of them out.");
+		together_refuse(TOGETHER_KNOWN_ANY_HIERARCHIES, NULL, NULL);
 	if (request->guided.partition_by != NULL)
-		known_refuse("partition_by", "Combinations are counted in the whole table.", "Leave it out.");
+		together_refuse(TOGETHER_KNOWN_PARTITION_BY, NULL, NULL);
 	request->solve = method->solve;
 }
 

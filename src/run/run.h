@@ -261,8 +261,6 @@ extern void known_set(Run *run);
 /* Once row types are there: k is asked of persons, if the request has them. */
 extern void known_ready(Run *run);
 
-pg_noreturn extern void known_refuse(const char *what, const char *why, const char *hint);
-
 /* ---- identifiers.c: may the columns be published as they are? ---- */
 
 /*

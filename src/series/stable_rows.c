@@ -5,6 +5,7 @@
  * starts from there.
  */
 #include "compat.h"
+#include "options/together.h"
 #include "series/successive.h"
 #include "core/util/fault.h"
 #include "host/catalog.h"
@@ -439,12 +440,7 @@ stable_refuse_populations(const Request *request)
 		(privacy_find(request->privacy, PRIVACY_DELTA_PRESENCE) < 0 &&
 		 privacy_find(request->privacy, PRIVACY_PRESENCE) < 0 && !privacy_k_map(request->privacy)))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("under rules about populations model \"%s\" cannot keep unchanged rows together",
-					request->model->name),
-			 errdetail("The persons of a population who belong to a class depend on all other classes."),
-			 errhint("Take model 'full_domain' or 'subtree', or say stable => false.")));
+	together_refuse(TOGETHER_STABLE_POPULATIONS, request->model->name, NULL);
 }
 
 /* Hierarchies may have changed: what the rows of a class do not have in common, it does not show. */

@@ -6,6 +6,7 @@
  * (successive.h).  Only then the target is written, verified and recorded, without the key.
  */
 #include "compat.h"
+#include "options/together.h"
 #include "core/util/fault.h"
 #include "series/successive.h"
 #include "host/catalog.h"
@@ -162,12 +163,7 @@ check_several_rows(const Request *request, const char *key)
 {
 	if (privacy_find(request->privacy, PRIVACY_DELTA_PRESENCE) >= 0 ||
 		privacy_find(request->privacy, PRIVACY_PRESENCE) >= 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("persons of the key \"%s\" have several rows, and rules about presence count rows", key),
-			 errdetail("A person in several classes can be found in any of them."),
-			 errhint("Publish a view with one row per person, or say {\"count_rows\": true} in options.")));
+		together_refuse(TOGETHER_PRESENCE_KEY, key, NULL);
 	ereport(NOTICE,
 			(errmsg("k counts persons by the key \"%s\", of whom some have several rows", key),
 			 errdetail("Rules that count values count persons, too. Counted in rows, one person could fill a "
@@ -184,8 +180,7 @@ successive_count_persons(Run *run)
 	bool counted, several;
 
 	/* of a population k counts what the rule says; others that stand beside it count persons */
-	if (key == NULL || request->count_rows ||
-		(privacy_k_map(request->privacy) && request->privacy->n == 1) ||
+	if (key == NULL || request->count_rows || (privacy_k_map(request->privacy) && request->privacy->n == 1) ||
 		privacy_find(request->privacy, PRIVACY_SUBJECT) >= 0)
 		return;
 	/* (also on nights on which each has one row: else row types were told apart by other columns than before) */

@@ -36,7 +36,7 @@ typedef struct Filling
 	const Metric *metric;
 	int64_t need; /* rows that are missing in the rest */
 	int64_t room; /* rows that may be suppressed beside it */
-	size_t n;     /* classes of checker->spare, those that give first in front */
+	size_t n;     /* classes of checker->fill.spare, those that give first in front */
 	int64_t have; /* rows above k of all classes, as far as they are needed */
 	Way whole;
 } Filling;
@@ -56,16 +56,16 @@ remember(Filling *filling, const Spare *spare)
 
 	if ((int64_t) filling->n == filling->need)
 	{
-		if (!gives_before(filling->metric, spare, &checker->spare[filling->n - 1]))
+		if (!gives_before(filling->metric, spare, &checker->fill.spare[filling->n - 1]))
 			return true;
 		at--;
 	}
-	else if (!kanon_enlarge(checker->problem->env, &checker->spare, &checker->spare_room, ++filling->n,
-							sizeof(Spare)))
+	else if (!kanon_enlarge(checker->problem->env, &checker->fill.spare, &checker->fill.spare_room,
+							++filling->n, sizeof(Spare)))
 		return false;
-	for (; at > 0 && gives_before(filling->metric, spare, &checker->spare[at - 1]); at--)
-		checker->spare[at] = checker->spare[at - 1];
-	checker->spare[at] = *spare;
+	for (; at > 0 && gives_before(filling->metric, spare, &checker->fill.spare[at - 1]); at--)
+		checker->fill.spare[at] = checker->fill.spare[at - 1];
+	checker->fill.spare[at] = *spare;
 	return true;
 }
 
@@ -116,7 +116,7 @@ take_cheapest(Filling *filling)
 {
 	int64_t need = filling->need;
 
-	for (Spare *spare = filling->checker->spare; need > 0; spare++)
+	for (Spare *spare = filling->checker->fill.spare; need > 0; spare++)
 	{
 		int64_t above = spare->rows - filling->metric->fill;
 
@@ -129,7 +129,7 @@ take_cheapest(Filling *filling)
 static void
 level_largest(Filling *filling)
 {
-	Spare *spare = filling->checker->spare;
+	Spare *spare = filling->checker->fill.spare;
 	int64_t need = filling->need, level = spare[0].rows;
 	size_t n = 1;
 
@@ -150,7 +150,7 @@ static Way
 take_from_classes(Filling *filling)
 {
 	const Metric *metric = filling->metric;
-	const Spare *spare = filling->checker->spare;
+	const Spare *spare = filling->checker->fill.spare;
 	Way way = {.any = filling->have >= filling->need, .rows = filling->need};
 
 	if (!way.any)
@@ -196,6 +196,6 @@ checker_fill(Checker *checker, const uint32_t *class_of, int64_t *take, Count *c
 	if (take != NULL && all)
 		take[way.class_] = way.rows;
 	for (size_t i = 0; i < filling.n && take != NULL && !all; i++)
-		take[checker->spare[i].class_] = checker->spare[i].take;
+		take[checker->fill.spare[i].class_] = checker->fill.spare[i].take;
 	return KANON_OK;
 }

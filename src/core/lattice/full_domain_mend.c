@@ -83,9 +83,9 @@ checker_mend_begin(Checker *checker)
 {
 	KanonEnv *env = checker->problem->env;
 
-	struct Mending *m = checker->mending;
+	struct Mending *m = checker->fill.mending;
 
-	if (m == NULL && (m = checker->mending = kanon_alloc0(env, 1, sizeof(struct Mending))) == NULL)
+	if (m == NULL && (m = checker->fill.mending = kanon_alloc0(env, 1, sizeof(struct Mending))) == NULL)
 		return KANON_NO_MEMORY;
 	m->scratch.env = env;
 	if (m->at == NULL)
@@ -99,7 +99,7 @@ checker_mend_class(Checker *checker, const uint64_t *entry, uint32_t class_, con
 				   const int64_t *counts, size_t n)
 {
 	const KanonProblem *problem = checker->problem;
-	struct Mending *m = checker->mending;
+	struct Mending *m = checker->fill.mending;
 	uint32_t from = (uint32_t) m->nkinds;
 
 	if (!KANON_GROW(&m->scratch, &m->kinds_room, m->nkinds + n, KANON_ARRAY(m->kind)) ||
@@ -339,7 +339,7 @@ try_ways(Search *s, int64_t room)
 KanonStatus
 checker_mend(Checker *checker, const uint32_t *types, const int64_t *counts, size_t n, Count *count)
 {
-	struct Mending *m = checker->mending;
+	struct Mending *m = checker->fill.mending;
 	int64_t room = checker->block->limit - count->suppressed;
 	int64_t work = MEND_ALL - m->spent < MEND_NODE ? MEND_ALL - m->spent : MEND_NODE;
 	Search s = {.checker = checker, .m = m, .suppressed = count->suppressed};
@@ -379,7 +379,7 @@ void
 checker_mend_take(const Checker *checker, const uint32_t *class_of, int64_t *take)
 {
 	const KanonProblem *problem = checker->problem;
-	const struct Mending *m = checker->mending;
+	const struct Mending *m = checker->fill.mending;
 
 	for (size_t c = 0; c < m->nclasses; c++)
 		for (uint32_t i = m->class_[c].from; i < m->class_[c].to; i++)
@@ -400,7 +400,7 @@ void
 checker_mend_end(Checker *checker)
 {
 	KanonEnv *env = checker->problem->env;
-	struct Mending *m = checker->mending;
+	struct Mending *m = checker->fill.mending;
 
 	if (m == NULL)
 		return;

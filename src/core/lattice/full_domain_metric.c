@@ -338,7 +338,8 @@ metric_of(const Metric *metric, const Lattice *lattice, const uint16_t *level, c
 {
 	if (metric->kind == KANON_METRIC_AVERAGE)
 		return -(KanonWide) count->classes - (count->suppressed > 0) + count->loss;
-	return metric_rising(metric, lattice, level, count) + metric_falling(metric, count) + metric->slack + count->loss;
+	return metric_rising(metric, lattice, level, count) + metric_falling(metric, count) + metric->slack +
+		   count->loss;
 }
 
 KanonWide

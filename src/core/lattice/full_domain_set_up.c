@@ -440,7 +440,7 @@ checker_close(Checker *checker)
 	kanon_free(env, checker->before);
 	kanon_free(env, checker->of_group);
 	kanon_free(env, checker->rest_counts);
-	kanon_free(env, checker->spare);
+	kanon_free(env, checker->fill.spare);
 	checker_mend_end(checker);
 	kanon_free(env, checker->met);
 	kanon_presence_close(checker->presence);

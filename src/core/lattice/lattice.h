@@ -106,7 +106,7 @@ typedef struct Metric
 	int64_t k;
 	int64_t
 		blank; /* so many rows (or persons) are blank where a blank cell is a value that somebody may know */
-	int64_t fill; /* so many rows are suppressed, or none; 0: any number */
+	int64_t fill;    /* so many rows are suppressed, or none; 0: any number */
 	KanonWide slack; /* that much suppressed rows that are filled up may save */
 	bool of_cells;
 	uint64_t *kept[KANON_MAX_COLUMNS];     /* [distinct] by column, or NULL */
@@ -361,6 +361,14 @@ struct KanonMember
 	uint32_t *position; /* [entries read] or NULL: where each went */
 };
 
+/* For suppressed rows that are filled up. */
+typedef struct Filler
+{
+	struct Spare *spare; /* classes with more than k rows whose rows lose least: full_domain_fill.c */
+	size_t spare_room;
+	struct Mending *mending; /* full_domain_mend.c; NULL: nothing is to be filled up under rules */
+} Filler;
+
 /* full_domain_set_up.c makes it, full_domain_check.c works with it. */
 struct Checker
 {
@@ -406,10 +414,7 @@ struct Checker
 	int64_t *before;    /* [ntypes] rows that the release before showed; or NULL */
 	uint32_t *of_group; /* [ntypes] */
 	uint64_t *met;      /* [persons] stamp: somebody was met; NULL: rows are counted */
-	/* classes with more than k rows whose rows lose least: full_domain_fill.c */
-	struct Spare *spare;
-	size_t spare_room;
-	struct Mending *mending; /* full_domain_mend.c; NULL: nothing is to be filled up under rules */
+	Filler fill;
 };
 
 static inline uint64_t *

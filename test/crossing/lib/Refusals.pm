@@ -5,6 +5,7 @@ package Refusals;
 
 use strict;
 use warnings;
+use FindBin;
 
 my $known = 'with known_columns or combinations$';
 my $guided = 'pattern_guided';
@@ -17,7 +18,7 @@ our @refusals = (
 	[ '0A000', qr/^method ".*" takes no partition_size$/, cluster => 'Only `bottom_up`, `forest`, `gather`, `pairs`, `triples` and the methods without classes take `partition_size` (0A000)' ],
 	[ '0A000', qr/^method "microaggregate" takes numbers and dates alone$/, cluster => 'numbers and dates alone: groups of k rows' ],
 	[ '0A000', qr/^method ".*" makes no classes that could be classified$/, cluster => '**Refused**: `class_column` and `privacy`' ],
-	[ '0A000', qr/^method ".*" makes no mutual release$/, freeform => 'Methods `greedy`, `sort_greedy`, `hungarian` and `ring` take `mutual`; the others refuse it (0A000)' ],
+	[ '0A000', qr/^method ".*" makes no mutual release$/, freeform => '`mip`, `min_cost_flow` and `concealment` refuse `mutual` (0A000)' ],
 	[ '0A000', qr/^method "concealment" takes no k_column$/, freeform => 'Not with `concealment`' ],
 	[ '0A000', qr/^(privacy rules but kanon_subject|another residual|partition_by|patterns or rules and method 'ilp') cannot be given $known/, $guided => 'kanon refuses other privacy rules, `partition_by`, another `residual`, and patterns with `ilp` (0A000)' ],
 	[ '0A000', qr/^hierarchies and (missing => 'any'|method 'ilp') cannot be given $known/, $guided => '`ilp` and `missing => \'any\'` take no hierarchies here' ],
@@ -53,10 +54,30 @@ our @refusals = (
 	[ '22023', qr/^the population has fewer rows than the source$/, errors => 'a population lacks rows of the source' ],
 	[ '23514', qr/^a mask .* would show/, errors => 'would show more than half of every text' ]);
 
+# Messages of the registry in the code.
+my @registry;
+sub registry
+{
+	return @registry if @registry;
+	open(my $file, '<:encoding(UTF-8)', "$FindBin::Bin/../../src/options/together.c") or die "no registry: $!\n";
+	local $/ = undef;
+	my ($body) = <$file> =~ /refusals\[\] = \{(.*?)\n\};/s or die "no registry\n";
+	while ($body =~ /\{\s*"(?:[^"\\]|\\.)*",\s*"(?:[^"\\]|\\.)*",\s*"((?:[^"\\]|\\.)*)"\s*(KNOWN)?/g)
+	{
+		my $text = ($1 . ($2 ? ' cannot be given with known_columns or combinations' : '')) =~ s/\\"/"/gr;
+		next if $text eq '%s';
+		push @registry, qr/^\Q@{[ ($text =~ s{%s}{\x01}gr) ]}\E$/;
+	}
+	@registry = map { my $pattern = "$_"; $pattern =~ s/\\?\x01/.*/g; qr/$pattern/ } @registry;
+	return @registry;
+}
+
 # The page that names a refusal; undef: none does.
 sub page
 {
 	my ($state, $message) = @_;
+	# (masks have a registry of their own: their forms)
+	return undef if $state eq '0A000' && $message !~ /mask|does not take the rule/ && !grep { $message =~ $_ } registry();
 	for (@refusals) { return $_->[2] if $_->[0] eq $state && $message =~ $_->[1]; }
 	return undef;
 }
