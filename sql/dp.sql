@@ -310,6 +310,15 @@ CREATE FUNCTION dp_moody(int) RETURNS numeric IMMUTABLE LANGUAGE plpgsql AS $$ B
 CREATE VIEW dp_mood AS SELECT dp_moody(age) AS age FROM dp_visits;
 SELECT value FROM kanon_dp('dp_mood', 'sum', 1, 'age', lower => 0, upper => 90);
 
+-- one row of a person counts, and the rows that are missing are told of; never, of whom there are several
+SET client_min_messages = notice;
+CREATE TABLE dp_twice AS SELECT i % 400 AS person, i % 2 AS ward FROM generate_series(1, 800) i;
+SELECT kanon_set_budget('dp_twice', 1000);
+SELECT round(sum(value) / 400) AS times FROM kanon_dp('dp_twice', 'count', 100, by => '{ward}', groups => '{"ward": [0, 1]}', subject => 'person');
+SELECT round(sum(value) / 400) AS times FROM kanon_dp('dp_twice', 'count', 100, by => '{ward}', groups => '{"ward": [0, 1]}', subject => 'person', contributions => 2);
+SELECT round(sum(value) / 400) AS times FROM kanon_dp('dp_twice', 'count', 100, by => '{ward}', groups => '{"ward": [0, 1]}');
+DROP TABLE dp_twice;
+
 SET client_min_messages = error;
 DROP SCHEMA dp_schema CASCADE;
 DROP TABLE dp_visits, dp_odd, dp_guarded, dp_parts, dp_parent, dp_small, dp_types CASCADE;

@@ -82,8 +82,9 @@ hierarchies_lacking(const Source *source, int nqis, const KanonRelease *release)
 	if (names.len > 0)
 		ereport(NOTICE,
 				(errmsg("the target shows values that the source does not have: %s", names.data),
-				 errdetail("The figures take them for values of nobody: neither the call nor a record "
-						   "that you may see names a hierarchy for them."),
+				 errdetail(
+					 "The figures count each such cell as a value that no row of the source has: neither the "
+					 "call nor a record that you may see names a hierarchy for it."),
 				 errhint("If they are labels, name the hierarchies of the call that published.")));
 }
 

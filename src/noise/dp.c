@@ -431,6 +431,17 @@ read_rows(Asked *asked, Border *border)
 	return tally;
 }
 
+/* Whether a subject has more rows must not be looked at: that it may have is all that can be said. */
+static void
+say_contributions(FunctionCallInfo fcinfo, const Asked *asked)
+{
+	if (!PG_ARGISNULL(ARG_SUBJECT) && asked->question.contributions == 1)
+		ereport(NOTICE,
+				(errmsg("at most one row of each \"%s\" is counted", NameStr(*PG_GETARG_NAME(ARG_SUBJECT))),
+				 errdetail("Further rows are missing in the answer, beside the noise that margin tells of."),
+				 errhint("Say with contributions how many rows of one may count, if some have several.")));
+}
+
 /* kanon_dp(source, aggregate, epsilon, of, by, subject, lower, upper, bins, groups, delta, contributions, grid) */
 Datum
 kanon_dp(PG_FUNCTION_ARGS)
@@ -465,6 +476,7 @@ kanon_dp(PG_FUNCTION_ARGS)
 	source_lock(asked->subjects->source);
 	spend(fcinfo->flinfo->fn_oid, asked, relation, aggregate);
 	source_snapshot(asked->subjects->source);
+	say_contributions(fcinfo, asked);
 	put_answer(lines, asked, read_rows(asked, border));
 	PopActiveSnapshot();
 	MemoryContextDelete(border->context);
