@@ -619,6 +619,9 @@ verdicts AS (
             LATERAL (SELECT y.name, y.quoted, y.rules, y.attacked, y.classes, y.one_classes, y.one_rows, y.most_classes, y.most_rows, CASE WHEN r.model <> 'linked' OR y.known = 1 THEN y.known END AS known, CASE WHEN r.model <> 'linked' THEN y.top END AS top) AS x
         WHERE r.published_rows > 0 AND r.anatomy IS NULL AND r.mechanism IS NULL
         UNION ALL
+        SELECT 40, 'policy', x.verdict, format('Policy %s, %s: %s', m.value, x.point, x.says), jsonb_build_object('policy', m.value, 'point', x.point, 'law', x.law)
+        FROM r, jsonb_each_text(kanon_report_data.metadata) AS m, LATERAL @extschema@.kanon_check_policy(r.run, m.value) AS x WHERE lower(m.key) = 'policy'
+        UNION ALL
         SELECT 30, 'identifiers', CASE WHEN coalesce(a.unmasked, a.like_names) IS NOT NULL AND r.has_classes THEN 'no' WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NULL THEN 'yes' ELSE 'caution' END,
                CASE WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NOT NULL
                     THEN concat_ws(' ', 'Columns that can tell readers whom a row is about, published because the caller allowed it: ' || a.names || '.',
