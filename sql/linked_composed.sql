@@ -1,4 +1,4 @@
-/* Several tables as one release: keys of several columns. */
+/* Several tables as one release: keys of several columns, and tables without quasi-identifiers. */
 \pset null '~'
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS kanon;
@@ -68,5 +68,27 @@ ALTER TABLE ward.stay DROP CONSTRAINT stay_code_ver_fkey;
 ALTER TABLE ward.codes ALTER COLUMN ver TYPE numeric;
 ALTER TABLE ward.stay ALTER COLUMN ver TYPE numeric, ADD FOREIGN KEY (code, ver) REFERENCES ward.codes;
 SELECT ward_publish('{"ward.patient": {"quasi_identifiers": ["sex"]}, "ward.stay": {"quasi_identifiers": ["place"], "keep": ["code", "ver"], "foreign_key": "stay_hospital_patient_fkey"}, "ward.codes": {"keep": ["title"]}}');
+
+-- rows without quasi-identifiers, between others or alone: kept columns are shown, and k persons have so many rows
+CREATE TABLE ward.client (id int PRIMARY KEY, sex text);
+CREATE TABLE ward.orders (id int PRIMARY KEY, client int REFERENCES ward.client, amount int, note text);
+CREATE TABLE ward.line (id int PRIMARY KEY, orders int REFERENCES ward.orders, what text);
+INSERT INTO ward.client SELECT i, CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END FROM generate_series(1, 40) AS i;
+INSERT INTO ward.orders SELECT i, 1 + i % 40, i % 7, 'n' || 1 + i % 40 FROM generate_series(1, 70) AS i;
+INSERT INTO ward.line SELECT i, 1 + i % 70, 'w' || i % 5 FROM generate_series(1, 140) AS i;
+DROP SCHEMA ward_public CASCADE;
+CREATE SCHEMA ward_public;
+SELECT table_name, role, row_count, published, gcp FROM kanon_linked('ward.client', '{"ward.client": {"quasi_identifiers": ["sex"]}, "ward.orders": {"keep": ["amount"]}, "ward.line": {"quasi_identifiers": ["what"]}}', 'ward_public', 3);
+SELECT count(*) AS lines, count(DISTINCT o.id) AS orders, sum(amount) AS amount FROM ward_public.line AS l JOIN ward_public.orders AS o ON o.id = l.orders JOIN ward_public.client AS c ON c.id = o.client;
+SELECT persons, smallest, below_k, dangling, safe FROM kanon_check_linked('ward_public.client', '{"ward_public.client": {"quasi_identifiers": ["sex"]}, "ward_public.orders": {}, "ward_public.line": {"quasi_identifiers": ["what"]}}', 3);
+SELECT target, length(kanon_report(run, read_target => true)) > 1000 AS page FROM kanon_usefulness WHERE target IN ('ward_public', 'ward_public.orders') ORDER BY target;
+SELECT FROM kanon_linked('ward.client', '{"ward.client": {"quasi_identifiers": ["sex"]}, "ward.orders": {"keep": ["note"]}, "ward.line": {"quasi_identifiers": ["what"]}}', NULL, 3, dry_run => true);
+DELETE FROM ward.line;
+UPDATE ward.orders SET client = 1;
+SELECT table_name, published FROM kanon_linked('ward.client', '{"ward.client": {"quasi_identifiers": ["sex"]}, "ward.orders": {}}', NULL, 3, dry_run => true);
+SELECT table_name, published FROM kanon_linked('ward.client', '{"ward.client": {"quasi_identifiers": ["sex"]}, "ward.orders": {}}', NULL, 3, '{"orders": 0}', dry_run => true);
+DELETE FROM ward.orders;
+SELECT table_name, published FROM kanon_linked('ward.client', '{"ward.client": {"quasi_identifiers": ["sex"]}, "ward.orders": {"keep": ["amount"]}}', NULL, 3, dry_run => true);
+SELECT FROM kanon_linked('ward.client', '{"ward.client": {"quasi_identifiers": ["sex"]}, "ward.orders": {"keep": ["amount"], "linked": false}}', NULL, 3, dry_run => true);
 DROP FUNCTION ward_publish;
 DROP SCHEMA ward, ward_public, ward_view CASCADE;

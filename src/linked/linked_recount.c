@@ -136,7 +136,8 @@ read_table(Recount *recount, RecountTable *table)
 	table->nvalues = linked_rule_columns(like);
 	for (int c = 0; c < table->nvalues; c++)
 		names[n++] = like->run->source->qis[like->run->source->nqis + c].name;
-	table->source = source_open(like->relid, like->qis, name_list(names, n), NULL);
+	table->source = (table->parent < 0 ? source_open : source_open_rows)(
+		like->relid, like->qis != NULL ? like->qis : name_list(NULL, 0), name_list(names, n), NULL);
 	if (table->parent < 0 || like->reference != NULL || like->is_parent)
 		table->keys = dictionary_create(recount->border->context, &table->source->kept[key]);
 	gate = gate_create(table->source->name, table->source->relid, n);
@@ -162,7 +163,8 @@ read_table(Recount *recount, RecountTable *table)
 	nest = grouping_begin();
 	gate_select(gate,
 				psprintf("SELECT %s FROM %s GROUP BY %s", columns.data, table->source->name,
-						 column_list(table->source->qis, table->source->nqis)),
+						 table->source->nqis > 0 ? column_list(table->source->qis, table->source->nqis)
+												 : "() HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0"),
 				false, receive_group, recount);
 	grouping_end(nest);
 	table->groups = recount->groups;

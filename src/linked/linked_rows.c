@@ -448,7 +448,8 @@ class_of_row(Releaser *releaser, uint32 row)
 	release->cells = border_grow(releaser->run->border, release->cells, &releaser->cell_room,
 								 ((Size) release->nclasses + 1) * n, sizeof(KanonCell));
 	release->classes[release->nclasses] = (KanonClass){.pattern = pattern};
-	memcpy(release->cells + (Size) release->nclasses * n, cells, releaser->cell_bytes);
+	if (n > 0)
+		memcpy(release->cells + (Size) release->nclasses * n, cells, releaser->cell_bytes);
 	shown->class_ = release->nclasses++;
 	return shown->class_;
 }
@@ -469,7 +470,9 @@ KanonStatus
 linked_release(Run *run)
 {
 	const LinkedTable *table = run->request->own;
-	Releaser releaser = {.run = run, .table = table, .cell_bytes = sizeof(KanonCell) * run->problem.ncolumns};
+	Releaser releaser = {
+		.run = run, .table = table, .cell_bytes = sizeof(KanonCell) * Max(run->problem.ncolumns, 1)};
+	/* (rows without quasi-identifiers all look alike) */
 	HASHCTL control = {.keysize = releaser.cell_bytes,
 					   .entrysize = releaser.cell_bytes + sizeof(Shown),
 					   .hcxt = run->border->context};

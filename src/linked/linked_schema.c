@@ -632,7 +632,7 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 							   "Keys are published as pseudonyms where one column is the primary key.");
 		if (table->terms.referenced)
 			check_referenced(linked, i);
-		if (table->qis == NULL && table->role != LINKED_LOOKUP)
+		if (table->qis == NULL && (table->role == LINKED_SUBJECT || table->role == LINKED_ALONE))
 			linked_raise_table(
 				table, "has no quasi_identifiers",
 				"Name at least one column that somebody may know of a person, or leave the table out.");

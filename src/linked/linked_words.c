@@ -72,7 +72,8 @@ take_names(LinkedTable *table)
 	const char **names;
 	int n;
 
-	if (value == NULL)
+	/* (a record of none has NULL) */
+	if (value == NULL || value->type == jbvNull)
 		return;
 	list = value->type == jbvBinary ? value->val.binary.data : NULL;
 	if (list == NULL || !JsonContainerIsArray(list))

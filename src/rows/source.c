@@ -282,7 +282,7 @@ source_open_kept(Oid relid, ArrayType *columns)
 }
 
 static Source *
-open_columns(Oid relid, ArrayType *columns, const char *argument, ArrayType *also, int most)
+open_columns(Oid relid, ArrayType *columns, const char *argument, ArrayType *also, int least, int most)
 {
 	Relation rel;
 	Source *source = open_relation(relid, &rel);
@@ -290,7 +290,7 @@ open_columns(Oid relid, ArrayType *columns, const char *argument, ArrayType *als
 	find_columns(rel, columns, argument, also, &source->qis, &source->nqis);
 	/* hierarchies keep pointers into it, so it never moves */
 	source->qis = repalloc(source->qis, sizeof(SourceColumn) * (source->nqis + MOST_GROUPED));
-	if (source->nqis == 0)
+	if (source->nqis < least)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must name at least one column", argument),
@@ -320,13 +320,13 @@ open_columns(Oid relid, ArrayType *columns, const char *argument, ArrayType *als
 Source *
 source_open_with(Oid relid, ArrayType *columns, const char *argument, ArrayType *also)
 {
-	return open_columns(relid, columns, argument, also, KANON_MAX_QIS);
+	return open_columns(relid, columns, argument, also, 1, KANON_MAX_QIS);
 }
 
 Source *
 source_open_beside(Oid relid, ArrayType *columns, const char *argument)
 {
-	return open_columns(relid, columns, argument, NULL, KANON_MAX_COLUMNS);
+	return open_columns(relid, columns, argument, NULL, 1, KANON_MAX_COLUMNS);
 }
 
 /* A column is either a quasi-identifier or what else it is called. */
@@ -372,11 +372,10 @@ source_group_by(Source *source, const SourceColumn *column)
 	return source->ngrouped++;
 }
 
-Source *
-source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical)
+static Source *
+open_with_kept(Source *source, ArrayType *kept, ArrayType *categorical)
 {
-	Source *source = source_open_with(relid, qis, "quasi_identifiers", kept);
-	Relation rel = relation_open(relid, AccessShareLock);
+	Relation rel = relation_open(source->relid, AccessShareLock);
 	int ncategorical;
 	char **names;
 
@@ -406,6 +405,19 @@ source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical)
 	}
 	relation_close(rel, NoLock);
 	return source;
+}
+
+Source *
+source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical)
+{
+	return open_with_kept(source_open_with(relid, qis, "quasi_identifiers", kept), kept, categorical);
+}
+
+Source *
+source_open_rows(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical)
+{
+	return open_with_kept(open_columns(relid, qis, "quasi_identifiers", kept, 0, KANON_MAX_QIS), kept,
+						  categorical);
 }
 
 char *

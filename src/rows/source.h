@@ -57,6 +57,9 @@ typedef struct Source
  */
 extern Source *source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical);
 
+/* The same of rows that hang on persons, which may have no quasi-identifier. */
+extern Source *source_open_rows(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical);
+
 /* Only quasi-identifiers, from an argument of that name. */
 extern Source *source_open_columns(Oid relid, ArrayType *columns, const char *argument);
 

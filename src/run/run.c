@@ -100,11 +100,11 @@ open_source(Run *run)
 {
 	const Request *request = run->request;
 
-	run->source =
-		source_open(request->source, request->qis,
-					request->series.key != NULL ? keep_key(request->columns.keep, request->series.key)
-												: request->columns.keep,
-					request->columns.categorical);
+	ArrayType *keep = request->series.key != NULL ? keep_key(request->columns.keep, request->series.key)
+												  : request->columns.keep;
+
+	run->source = (request->linked.told_apart != NULL ? source_open_rows : source_open)(
+		request->source, request->qis, keep, request->columns.categorical);
 	if (request->series.key != NULL)
 	{
 		SourceColumn *key = &run->source->kept[--run->source->nkept];

@@ -55,6 +55,13 @@ sub schema
 	push @tables, { name => 'h', columns => [ pick('c', 'd') ], parent => 1, copies => 1 } if $kind eq 'refers below';
 	push @tables, { name => 'v', columns => ['d'], parent => 0 } if $kind eq 'beside';
 	push @tables, { name => 'l', columns => [ pick('c', 'd') ], parent => 1 } if $kind eq 'below';
+	# (some tables have no quasi-identifiers)
+	for my $table (grep { defined $_->{parent} && !$_->{copies} } @tables)
+	{
+		next if !chance(0.15);
+		$table->{columns} = [];
+		$done{'no quasi-identifiers'}++;
+	}
 	$done{$kind}++;
 	return @tables;
 }
@@ -168,7 +175,7 @@ sub options
 	my @rules = ({ rule => 'distinct_l', l => 2 }, { rule => 'alpha', alpha => pick(0.5, 0.7) }, { rule => 'entropy_l', l => 2 }, { rule => 'recursive_cl', c => 2, l => 2 });
 	for my $t (0 .. $#tables)
 	{
-		my %one = (quasi_identifiers => $tables[$t]{columns}, keep => [ 'tag', $t == 0 ? 'note' : () ], allow_identifying => [ 'tag', $t == 0 ? 'note' : () ]);
+		my %one = (@{ $tables[$t]{columns} } ? (quasi_identifiers => $tables[$t]{columns}) : (), keep => [ 'tag', $t == 0 ? 'note' : () ], allow_identifying => [ 'tag', $t == 0 ? 'note' : () ]);
 		for my $column (@{ $tables[$t]{columns} })
 		{
 			$one{hierarchies}{$column} = type($column) eq 'int' ? { interval => [ 2, 4 ] } : { prefix => [1] } if chance(0.6);
@@ -504,7 +511,7 @@ sub truth
 sub check
 {
 	my ($schema, $k, $known, @tables) = @_;
-	my %named = map { ("$schema.$_->{name}" => { quasi_identifiers => $_->{columns} }) } @tables;
+	my %named = map { ("$schema.$_->{name}" => { @{ $_->{columns} } ? (quasi_identifiers => $_->{columns}) : () }) } @tables;
 	# (what t-closeness and lists compare with is the source; none of these rules does)
 	$named{"$schema.s"}{privacy} = [ $tables[0]{rule} ] if $schema eq 'pub' && defined $tables[0]{rule};
 	return $db->rows("SELECT * FROM kanon_check_linked('$schema.s', " . $db->quote($json->encode(\%named)) . ", $k, '$known')")->[0];

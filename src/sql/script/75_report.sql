@@ -102,7 +102,9 @@ r AS (
         FROM kanon_internal.kanon_recorded((
             SELECT jsonb_agg(jsonb_build_object('part', e.part, 'name', e.name, 'oid', e.relation::text, 'kind', e.kind, 'owner', e.owner::oid::text))
             FROM @extschema@.kanon_run_relations e
-            WHERE e.run = u.run AND CASE e.part WHEN 'source' THEN kanon_report_data.compare OR kanon_report_data.frontier IS NOT NULL
+            -- (rows of persons without quasi-identifiers have no classes to count)
+            WHERE e.run = u.run AND NOT (e.part = 'target' AND u.options #> '{linked,promised}' = 'true' AND NOT EXISTS (SELECT FROM @extschema@.kanon_columns c WHERE c.run = u.run))
+              AND CASE e.part WHEN 'source' THEN kanon_report_data.compare OR kanon_report_data.frontier IS NOT NULL
                                   WHEN 'target' THEN kanon_report_data.compare OR kanon_report_data.read_target OR kanon_report_data.read_population
                                   WHEN 'beside' THEN kanon_report_data.read_target
                                   ELSE kanon_report_data.compare OR kanon_report_data.frontier IS NOT NULL OR kanon_report_data.read_population END)) AS x) l ON true
