@@ -153,6 +153,77 @@ small_tables(void **state)
 	}
 }
 
+/* What is called proven is the least under the residual that was asked for, and "no release" is true: by every way to give rows patterns. */
+static void
+proofs(void **state)
+{
+	static const struct
+	{
+		const char *name;
+		KanonSolve solve;
+	} exact[] = {{"ilp", kanon_solve_ilp},
+				 {"best", kanon_solve_best},
+				 {"fpt", kanon_solve_fpt},
+				 {"matching", kanon_solve_matching}};
+	static const KanonResidual residuals[] = {KANON_RESIDUAL_FILL, KANON_RESIDUAL_SUPPRESS,
+											  KANON_RESIDUAL_DROP, KANON_RESIDUAL_ERROR};
+	int proven[4] = {0}, by_residual[4] = {0}, none = 0, tried = 0;
+
+	(void) state;
+	for (uint64_t i = 0; tried < exact_cases(3000); i++)
+	{
+		uint64_t random = 53000000 + i;
+		Host host;
+		KanonProblem *problem;
+		double least;
+
+		host_init(&host);
+		problem = small_problem(&host, &random);
+		if (problem == NULL)
+			continue;
+		if (i % 2 == 0)
+			problem->k = 2;
+		problem->residual = residuals[tried % 4];
+		problem->effort = 0.01;
+		least = diverse_least(problem);
+		for (int m = 0; m < 4 && (least < INFINITY || 4 * none <= tried); m++)
+		{
+			KanonRelease release;
+			KanonReport report;
+			KanonStatus status;
+			double cost;
+
+			if (exact[m].solve == kanon_solve_matching && problem->k != 2)
+				continue;
+			status = exact[m].solve(problem, &release, &report);
+			cost = status == KANON_OK ? exact_cost(problem, &release, &report) : INFINITY;
+			if (status == KANON_INFEASIBLE
+					? least < INFINITY
+					: status == KANON_OK && (cost < least - 1e-6 || (report.proven && cost > least + 1e-6)))
+			{
+				print_error("%s, residual %d, seed %llu: status %d, cost %g, proven %d, least %g\n",
+							exact[m].name, (int) problem->residual, (unsigned long long) (53000000 + i),
+							(int) status, cost, report.proven, least);
+				fail();
+			}
+			proven[m] += status == KANON_OK && report.proven;
+			by_residual[tried % 4] += status == KANON_OK && report.proven;
+			kanon_release_free(problem, &release);
+		}
+		tried += least < INFINITY || 4 * none <= tried;
+		none += least == INFINITY && 4 * none <= tried;
+		diverse_free(problem);
+		assert_int_equal(host.blocks, 0);
+		problem_random_free(problem);
+	}
+	print_message(
+		"%d tables; proven: ilp %d, best %d, fpt %d, matching %d; fill %d, suppress %d, drop %d, error %d\n",
+		tried, proven[0], proven[1], proven[2], proven[3], by_residual[0], by_residual[1], by_residual[2],
+		by_residual[3]);
+	for (int r = 0; r < 4; r++)
+		assert_true(by_residual[r] > tried / 8);
+}
+
 /* Each pattern is in no more classes than it may be. */
 static void
 check_once(const KanonProblem *problem, const KanonRelease *release)
@@ -369,6 +440,103 @@ whole_tables(void **state)
 		print_message("%s: %d releases\n", methods[m].name, found[m]);
 }
 
+/* Do all rows together keep the rules about populations?  Everybody matches what shows nothing. */
+static bool
+keeps_populations(const KanonProblem *problem, int64_t rows)
+{
+	bool keeps = problem->k_map || rows >= problem->k;
+
+	for (int p = 0; p < problem->npopulations; p++)
+	{
+		const KanonPopulation *population = &problem->populations[p];
+		double chance = (double) rows / (double) population->total;
+
+		keeps = keeps && (population->map ? population->total >= problem->k
+										  : chance >= population->least && chance <= population->most);
+	}
+	return keeps;
+}
+
+/* The same under rules about populations, by the methods that take them. */
+static void
+whole_populations(void **state)
+{
+	static const char *const names[] = {"greedy", "mondrian", "samarati", "incognito", "flash",
+										"speedy", "top_down", "optimal",  "tds"};
+	int tried = 0, found[9] = {0};
+
+	(void) state;
+	for (uint64_t i = 0; tried < exact_cases(5000); i++)
+	{
+		uint64_t random = 61000000 + i;
+		KanonClusterShow show[KANON_MAX_COLUMNS] = {0};
+		struct KanonClusterOptions options = {.show = show};
+		Host host;
+		KanonProblem *problem;
+		int64_t rows = 0;
+		bool maps = true, whole;
+
+		host_init(&host);
+		problem = problem_random_levels(&host, &random, 1 + random_below(&random, 24),
+										1 + (int) random_below(&random, 3), 3, 1 + random_below(&random, 4));
+		diverse_populations(problem, &random);
+		for (uint32_t t = 0; t < problem->ntypes; t++)
+			rows += problem->rows[t];
+		for (int p = 0; p < problem->npopulations; p++)
+			maps = maps && problem->populations[p].map;
+		for (int q = 0; q < kanon_count_qis(problem); q++)
+			show[q] = kanon_first_column(problem, q + 1) > kanon_first_column(problem, q) + 1
+						  ? KANON_CLUSTER_HIERARCHY
+						  : KANON_CLUSTER_SUPPRESS;
+		whole = keeps_populations(problem, rows);
+		tried += whole;
+		for (int m = 0; m < 9 && whole; m++)
+		{
+			KanonFullDomainOptions recoded = {.search = (KanonSearch) (m - 2),
+											  .suppression_limit = i % 2 == 0 ? 0 : 0.4};
+			KanonSubtreeOptions cuts = {.class_column = -1,
+										.method = (KanonSubtreeMethod) (m - 6),
+										.scheme = i % 3 == 0 ? KANON_SCHEME_SIBLING : KANON_SCHEME_SUBTREE};
+			KanonRelease release;
+			KanonReport report;
+			KanonStatus status;
+
+			if (m == 0 && !maps)
+				continue;
+			problem->residual = m == 1 || m >= 6 ? KANON_RESIDUAL_ERROR : (KanonResidual) (i % 4);
+			/* (k is not asked of what is suppressed then: so it is set for a call) */
+			if (problem->k_map && problem->residual == KANON_RESIDUAL_FILL)
+				problem->residual = KANON_RESIDUAL_SUPPRESS;
+			/* (greedy refuses then what it would have to fill up) */
+			if (m == 0 && problem->residual == KANON_RESIDUAL_ERROR)
+				continue;
+			problem->cluster = m == 1 ? &options : NULL;
+			problem->full_domain = m >= 2 && m < 6 ? &recoded : NULL;
+			problem->subtree = m >= 6 ? &cuts : NULL;
+			status = m == 0   ? kanon_solve_greedy(problem, &release, &report)
+					 : m == 1 ? kanon_solve_mondrian(problem, &release, &report)
+					 : m < 6  ? solve_full_domain(problem, &release, &report)
+							  : kanon_solve_subtree(problem, &release, &report);
+			if (status != KANON_OK)
+			{
+				print_error("%s, residual %d, seed %llu: status %d: %s\n", names[m], (int) problem->residual,
+							(unsigned long long) (61000000 + i), (int) status, report.detail);
+				fail();
+			}
+			found[m]++;
+			kanon_release_free(problem, &release);
+		}
+		problem->cluster = NULL;
+		problem->full_domain = NULL;
+		problem->subtree = NULL;
+		assert_int_equal(host.blocks, 0);
+		diverse_free_populations(problem);
+		problem_free(problem);
+	}
+	for (int m = 0; m < 9; m++)
+		print_message("%s: %d releases under rules about populations\n", names[m], found[m]);
+}
+
 /* A dozen rows, and patterns that no row may lack; the last column is what a rule of a kind is about. */
 static KanonProblem *
 dozen(Host *host, KanonPrivacyKind kind)
@@ -434,14 +602,15 @@ failing_clusterings(void **state)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(small_tables),
-		cmocka_unit_test(small_clusterings),
-		cmocka_unit_test(failing_clusterings),
-		cmocka_unit_test(whole_tables),
+		cmocka_unit_test(small_tables),      cmocka_unit_test(proofs),
+		cmocka_unit_test(small_clusterings), cmocka_unit_test(failing_clusterings),
+		cmocka_unit_test(whole_tables),      cmocka_unit_test(whole_populations),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
