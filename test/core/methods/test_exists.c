@@ -477,8 +477,8 @@ whole_populations(void **state)
 		bool maps = true, whole;
 
 		host_init(&host);
-		problem = problem_random_levels(&host, &random, 1 + random_below(&random, 24),
-										1 + (int) random_below(&random, 3), 3, 1 + random_below(&random, 4));
+		problem = problem_random_levels(&host, &random, 1 + random_below(&random, 12),
+										1 + (int) random_below(&random, 2), 3, 1 + random_below(&random, 4));
 		diverse_populations(problem, &random);
 		for (uint32_t t = 0; t < problem->ntypes; t++)
 			rows += problem->rows[t];
