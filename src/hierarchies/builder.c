@@ -293,6 +293,19 @@ iso3166_of(const Arguments *arguments)
 }
 
 static LevelBuilder *
+grid_of(const Arguments *arguments)
+{
+	static char *usual[] = {"1 km", "10 km", "100 km"};
+	JsonbValue *show = find_key(arguments->object, "show");
+
+	if (show != NULL && show->type != jbvString)
+		raise_argument(arguments, "beside a \"show\" that is a word");
+	return builder_grid(arguments->name, arguments->column, arguments->n > 0 ? words_of(arguments) : usual,
+						arguments->n > 0 ? arguments->n : (int) lengthof(usual),
+						show != NULL ? pnstrdup(show->val.string.val, show->val.string.len) : NULL);
+}
+
+static LevelBuilder *
 age_of(const Arguments *arguments)
 {
 	if (arguments->n > 0)
@@ -321,6 +334,8 @@ static const Form forms[] = {
 	{"age", "{\"age\": true}", NULL, age_of, .ready = true},
 	{"calendar", "{\"calendar\": true}", NULL, calendar_of, .ready = true},
 	{"date", "{\"date\": [\"month\", \"year\"]}", NULL, date_of},
+	{"grid", "{\"grid\": [\"500 m\", \"5 km\", \"50 km\"], \"show\": \"polygon\"}", "show", grid_of,
+	 .ready = true},
 	{"hipaa_zip3", "{\"hipaa_zip3\": true, \"population\": \"census.zip\"}", "population", zip3_of,
 	 .ready = true},
 	{"icd10", "{\"icd10\": [\"category\", \"chapter\"]}", NULL, icd10_of, .ready = true},

@@ -97,6 +97,10 @@ extern LevelBuilder *builder_age(const char *name, const SourceColumn *column);
 extern LevelBuilder *builder_country(const char *name, const SourceColumn *column, char **words, int n);
 extern LevelBuilder *builder_icd10(const char *name, const SourceColumn *column, char **words, int n);
 
+/* sizes: "500 m", the finest first; show: "centre", "polygon", "code", or NULL: the centre. */
+extern LevelBuilder *builder_grid(const char *name, const SourceColumn *column, char **sizes, int n,
+								  const char *show);
+
 /* population: a relation of codes and people, or InvalidOid: the list of a census. */
 extern LevelBuilder *builder_zip3(const char *name, const SourceColumn *column, Oid population);
 
