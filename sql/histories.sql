@@ -314,4 +314,20 @@ SELECT status, row_count, held_persons FROM kanon_refresh('left_alone');
 SELECT status, row_count, held_persons FROM kanon_refresh('left_alone');
 SELECT held_persons, held_oldest FROM kanon_publication_status('left_alone');
 SELECT kanon_drop_publication('left_alone');
+-- without a release what can be tried is tried: columns of readers and of histories; and k of releases that were shown stays
+CREATE TABLE tried AS SELECT i AS id, i % 2 AS a, i % 2 AS b, 'd' || i % 3 AS d FROM generate_series(1, 120) AS i;
+SELECT kanon_create_publication('try', 'tried', '{a,b}', 4, '{"keep": ["d"]}', key => 'id', protect_successive => true);
+SELECT kanon_alter_publication('try', quasi_identifiers => '{a}', solve => false);
+SELECT kanon_alter_publication('try', quasi_identifiers => '{a}', protect_successive => false, solve => false);
+SELECT kanon_alter_publication('try', k => 10, solve => false);
+SELECT status, k >= 10 AS k FROM kanon_refresh('try');
+-- histories that are gone: the status says it, and what mends it
+DO $$ BEGIN EXECUTE 'DROP TABLE ' || (SELECT rows FROM try_history WHERE status = 'current'); END $$;
+SELECT problem, remedy FROM kanon_publications WHERE publication = 'histories_test.try';
+SELECT status, problem, remedy IS NOT NULL AS remedy FROM kanon_publication_status('try');
+SELECT status, message FROM kanon_refresh('try');
+SELECT remedy FROM kanon_publications WHERE publication = 'histories_test.try' \gexec
+SELECT status FROM kanon_refresh('try');
+SELECT problem FROM kanon_publications WHERE publication = 'histories_test.try';
+SELECT kanon_drop_publication('try');
 DROP SCHEMA histories_test CASCADE;

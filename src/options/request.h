@@ -217,9 +217,11 @@ typedef struct SeriesRequest
 	int64 rows_before; /* and its rows; 0: there is none */
 	const char *
 		definition; /* as text: what else decides about the release; NULL: nobody asks whether anything has changed */
-	const bytea *seen; /* the digest of the release before, or NULL */
-	Jsonb *bounds;     /* of hierarchies, as releases before had them (run.h), or NULL */
-	bool rehearsed;    /* nobody will see it: only what would come is asked */
+	const bytea *seen;   /* the digest of the release before, or NULL */
+	Jsonb *bounds;       /* of hierarchies, as releases before had them (run.h), or NULL */
+	bool rehearsed;      /* nobody will see it: only what would come is asked */
+	bool outlined;       /* its target is made, and no row is read */
+	bool recorded_later; /* whoever asks calls run_record_last when all of it is done */
 } SeriesRequest;
 
 /* Options of kanon_pattern_guided and kanon_pattern_clustering. */

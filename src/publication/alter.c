@@ -258,7 +258,8 @@ typedef struct Alteration
 {
 	KanonPublication *publication;
 	bool solve;
-	bool named; /* what options name is named anew: what it runs of others is accepted */
+	bool outline; /* not that, but what can be tried without rows */
+	bool named;   /* what options name is named anew: what it runs of others is accepted */
 } Alteration;
 
 static void
@@ -336,6 +337,28 @@ try_release(void *publication)
 	rehearse(make_release, publication);
 }
 
+/* No row is read: it tries whether the release has the columns that readers and histories have. */
+static void
+make_outline(void *arg)
+{
+	KanonPublication *publication = arg;
+	Release release = {.status = RELEASE_CURRENT, .started = GetCurrentTimestamp()};
+	List *before = releases(publication, &release.number);
+
+	if (release.number < PG_INT64_MAX)
+		release.number++;
+	SPI_connect();
+	release_outline(publication, &release, before);
+	view_check(publication, release.relation);
+	SPI_finish();
+}
+
+static void
+try_outline(void *publication)
+{
+	rehearse(make_outline, publication);
+}
+
 static void
 store(void *arg)
 {
@@ -349,9 +372,10 @@ store(void *arg)
 	key_check(publication->key, publication->source);
 	publication_store(publication);
 	CommandCounterIncrement();
-	if (!alteration->solve)
+	if (!alteration->solve && !alteration->outline)
 		return;
-	trust_named(alteration->named ? &publication->strangers : NULL, try_release, publication);
+	trust_named(alteration->named ? &publication->strangers : NULL,
+				alteration->solve ? try_release : try_outline, publication);
 	if (publication->strangers != strangers)
 		publication_store(publication);
 }
@@ -418,6 +442,15 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 		alter_of_one_table(publication, fcinfo, source);
 	changes = find_changes(&before, publication);
 	alteration.solve = solve && (changes.release || alteration.named);
+	alteration.outline = !solve && changes.release && publication->append == NULL &&
+						 !publication_is_linked(publication) && model_find(publication->model)->steps == NULL;
+	if (publication->protect_successive && before.protect_successive && publication->k > before.k)
+		ereport(NOTICE, (errmsg("releases of publication %s that were shown keep their k", publication->name),
+						 errdetail("k is " INT64_FORMAT " from the next release on. Readers who keep earlier "
+								   "releases see the classes of these, and histories of " INT64_FORMAT
+								   " persons and more go on as they are.",
+								   publication->k, before.k),
+						 errhint("Create the publication anew where that is too few.")));
 	if (publication->protect_successive && !before.protect_successive)
 		ereport(NOTICE,
 				(errmsg("publication %s is protected from its next release on", publication->name),

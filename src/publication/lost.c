@@ -76,6 +76,19 @@ say_in_the_way(KanonPublication *publication, Oid relid)
 					   quote_identifier(psprintf("%s_other", name_bare(relid)))));
 }
 
+/* Nobody can tell any more who was shown how: that is the owner's to know before histories begin anew. */
+static void
+say_histories(KanonPublication *publication)
+{
+	char *name = quote_literal_cstr(publication->name);
+
+	say(publication,
+		"the private table of its histories was dropped, or belongs to another role: no release can go on from there",
+		psprintf("SELECT kanon_alter_publication(%s, protect_successive => false); SELECT kanon_refresh(%s); "
+				 "SELECT kanon_alter_publication(%s, protect_successive => true)",
+				 name, name, name));
+}
+
 void
 publication_diagnose(KanonPublication *publication)
 {
@@ -98,6 +111,8 @@ publication_diagnose(KanonPublication *publication)
 	else if ((current = release_current(releases(publication, NULL))) == NULL)
 		say(publication, "its history has no current release",
 			psprintf("SELECT kanon_refresh(%s)", quote_literal_cstr(publication->name)));
+	else if (publication->protect_successive && current->histories_lost)
+		say_histories(publication);
 	else if (OidIsValid(current->relation) &&
 			 relation_natts(publication->published) >
 				 relation_natts(publication_shows(publication, current)) - (publication->append != NULL))

@@ -393,6 +393,9 @@ extern void failure_warn(const KanonPublication *publication, const Release *rel
 
 /* ---- refresh.c ---- */
 
+/* Makes the release's table without rows, and raises where the histories have other columns. */
+extern void release_outline(KanonPublication *publication, Release *release, List *releases);
+
 /*
  * A table of the release, checked; no reader sees it yet.  may_keep: when nothing has changed since the
  * current release, none is made, and the release's status says so.

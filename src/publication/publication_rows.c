@@ -230,6 +230,12 @@ parameter_relations(Parameters *parameters, List *relids)
 void
 row_not_written(const char *name)
 {
+	/* (the publication is read as it is now, its row as the snapshot has it) */
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+						errmsg("the publication was changed after this transaction took its snapshot"),
+						errdetail("Table %s has rows that the snapshot does not see.", name),
+						errhint("Repeat the transaction, or begin it with READ COMMITTED.")));
 	ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					errmsg("table %s of the publication does not keep the rows that are written to it", name),
 					errhint("It was changed by hand, or has rules, triggers or policies: take these away.")));

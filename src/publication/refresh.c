@@ -260,6 +260,27 @@ tell_anew(KanonPublication *publication, Release *release, const Run *run)
 }
 
 void
+release_outline(KanonPublication *publication, Release *release, List *releases)
+{
+	Request request;
+	const Release *before = release_current(releases);
+	Run *run;
+	char *bare;
+
+	(void) source_of(publication);
+	fill_request(publication, release, releases, false, &request);
+	request.target = table_name(publication, release, "release", &bare);
+	request.series.histories = NULL;
+	request.series.definition = NULL;
+	request.series.outlined = true;
+	run = run_request(&request);
+	release->relation = run->target->relid;
+	if (publication->protect_successive && before != NULL && OidIsValid(before->rows))
+		histories_check_columns(run, before->rows);
+	run_end(run);
+}
+
+void
 release_make(KanonPublication *publication, Release *release, List *releases, bool may_keep)
 {
 	Request request;
@@ -286,6 +307,7 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 	request.target = table_name(publication, release, "release", &bare);
 	if (request.series.histories != NULL)
 		request.series.histories->none = &release->none;
+	request.series.recorded_later = true;
 	run = run_request(&request);
 	if (run->unchanged)
 	{
@@ -349,12 +371,13 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 	progress_say("checking", 0, -1);
 	release_check(publication, release, run);
 	before = release_current(releases);
-	limits_check(run, release, before);
 	/* (a rehearsal tells nobody how many persons differ) */
 	release->difference = before == NULL ? 0
 						  : request.series.histories != NULL && OidIsValid(request.series.histories->before)
 							  ? request.series.histories->fewest
 							  : release_difference(publication, before, release, may_keep);
+	run_record_last(run);
+	limits_check(run, release, before);
 	run_end(run);
 	if (request.series.histories != NULL)
 		UnregisterSnapshot(request.series.histories->snapshot);

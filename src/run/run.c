@@ -63,38 +63,6 @@ keep_key(ArrayType *keep, const char *key)
 	return name_list(names, n + 1);
 }
 
-/* Finds the kept column that says what a row is to be classified as. */
-static void
-find_class_column(Run *run, const char *name)
-{
-	Source *source = run->source;
-	SourceColumn *grouped = palloc(sizeof(SourceColumn) * (source->nqis + 1));
-	Nearest nearest = nearest_to(name);
-	int n;
-
-	for (int i = 0; i < source->nkept && run->class_column == NULL; i++)
-	{
-		if (strcmp(name, source->kept[i].name) == 0)
-			run->class_column = &source->kept[i];
-		nearest_try(&nearest, source->kept[i].name);
-	}
-	if (run->class_column == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("class_column names \"%s\", which is not kept", name),
-				 errhint("%s", nearest_hint(&nearest, "The classification metric asks how well the published "
-													  "rows predict a column that is published with them: "
-													  "name it in keep, too."))));
-	if (run->class_column->mask != NULL)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("class_column names \"%s\", which is masked", name),
-						errhint("Leave its mask out, or measure another column.")));
-	(void) source_columns(source, name_list(&name, 1), "class_column", "a class column", &n);
-	memcpy(grouped, source->qis, sizeof(SourceColumn) * source->nqis);
-	grouped[source->nqis] = *run->class_column;
-	source_check_groupable(grouped, source->nqis + 1);
-}
-
 static void
 open_source(Run *run)
 {
@@ -157,7 +125,7 @@ set_up(Run *run)
 	problem->effort = request->guided.effort;
 	mask_all(&problem->mask);
 	if (request->columns.class_column != NULL)
-		find_class_column(run, request->columns.class_column);
+		run_find_class_column(run, request->columns.class_column);
 	if (request->model->set_up != NULL)
 		request->model->set_up(run);
 	run->weights = weights_parse(request->columns.weights, names, n);
@@ -286,10 +254,12 @@ write_target(Run *run)
 {
 	int64 expected, written;
 
+	/* (between the steps of one of several tables there are those of the others) */
+	if (run->request->linked.snapshot != NULL)
+		INSTR_TIME_SET_CURRENT(run->clock);
 	if (run->parted != NULL)
 	{
 		run->suppressed = run_suppressed_share(run);
-		INSTR_TIME_SET_CURRENT(run->clock);
 		parted_write(run);
 		return;
 	}
@@ -300,7 +270,6 @@ write_target(Run *run)
 		successive_settle(run);
 	run->suppressed = run_suppressed_share(run);
 	run->number = run_record_classes(run->schema, run->types, &run->problem, &run->release, run->diversity);
-	INSTR_TIME_SET_CURRENT(run->clock);
 	expected = run->types->nrows - run->release.dropped;
 	written = run->request->series.key != NULL
 				  ? successive_write(run)
@@ -379,6 +348,17 @@ steps_of(const Request *request)
 	return request->model->steps != NULL ? request->model->steps : &row_type_steps;
 }
 
+static void
+make_target(Run *run)
+{
+	run->target =
+		target_resolve(run->request->target, run->columns, run->request->replace, run->request->columns.mark);
+	if (!run->request->series.outlined)
+		set_rows_aside(run);
+	target_create(run->target, run->columns);
+	run->record.target = run->target->qualified;
+}
+
 /* whole: all steps will be taken, in their order. */
 static Run *
 begin(Request *request, bool whole)
@@ -386,6 +366,7 @@ begin(Request *request, bool whole)
 	const Steps *steps = steps_of(request);
 	Run *run = palloc0(sizeof(Run));
 
+	INSTR_TIME_SET_CURRENT(run->clock);
 	run->request = request;
 	run->whole = whole;
 	run->schema = get_func_namespace(request->caller);
@@ -425,15 +406,11 @@ begin(Request *request, bool whole)
 	successive_count_persons(run);
 	steps->set_up(run);
 	if (request->target != NULL)
-	{
-		run->target = target_resolve(request->target, run->columns, request->replace, request->columns.mark);
-		INSTR_TIME_SET_CURRENT(run->clock);
-		set_rows_aside(run);
-		target_create(run->target, run->columns);
-		run->record.target = run->target->qualified;
-	}
-	else
-		INSTR_TIME_SET_CURRENT(run->clock);
+		make_target(run);
+	if (request->series.outlined)
+		run->unchanged = true;
+	if (run->unchanged)
+		return run;
 	steps->read(run);
 	run->record.read_ms = lap_ms(&run->clock);
 	steps->ready(run);
@@ -549,9 +526,11 @@ solved_protected(Request *request)
 {
 	Run *run = begin(request, true);
 	int nest = -1;
+	instr_time clock;
 
 	while (!run->unchanged && !try_protected(run))
 	{
+		clock = run->clock;
 		run_end(run);
 		if (nest < 0)
 		{
@@ -560,6 +539,8 @@ solved_protected(Request *request)
 									 GUC_ACTION_SAVE, true, 0, false);
 		}
 		run = begin(request, true);
+		/* (what a round took in vain is told of the next) */
+		run->clock = clock;
 	}
 	if (nest >= 0)
 		AtEOXact_GUC(true, nest);
@@ -574,13 +555,20 @@ run_place(Run *run)
 	if (OidIsValid(request->linked.named))
 		source_read_instead(run->source, request->linked.named, NIL);
 	target_install(run->target, run->columns);
-	run->record.verify_ms += lap_ms(&run->clock);
 	run->record.target_oid = run->target->relid;
 	run->record.publication = request->publication;
 	run->record.model = request->model->name;
 	run->record.peak_memory = run->border->peak;
 	run->record.options = recorded_arguments(run);
-	steps_of(request)->record(run);
+	if (!request->series.recorded_later)
+		run_record_last(run);
+}
+
+void
+run_record_last(Run *run)
+{
+	run->record.verify_ms += lap_ms(&run->clock);
+	steps_of(run->request)->record(run);
 }
 
 /* The last two steps, and the record. */

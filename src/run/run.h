@@ -123,6 +123,9 @@ extern Run *run_request(Request *request);
 
 /* A target that is written takes an older table's place, and is recorded: of a request that is placed later. */
 extern void run_place(Run *run);
+
+/* Writes the run's record: the last thing, where the request says recorded_later, when all has been checked that is. */
+extern void run_record_last(Run *run);
 extern void run_end(Run *run);
 
 /* Had its method nothing to do: are there no rows, or are all of them left out? */
@@ -172,6 +175,9 @@ extern void run_notice_unproven(const Run *run, bool takes_gap, const char *take
 /* The needs of a proof: of any search, and of one that goes by a linear program. */
 #define PROOF_BY_SEARCH "Raise time_limit."
 extern const char *const run_proof_by_glpk;
+
+/* Finds the kept column that says what a row is to be classified as (run_words.c). */
+extern void run_find_class_column(Run *run, const char *name);
 
 /* The arguments of a run, and what was told of them, as jsonb for its record (run_words.c). */
 extern Datum recorded_arguments(const Run *run);

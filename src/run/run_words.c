@@ -4,6 +4,7 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "run/run.h"
+#include "host/excerpt.h"
 #include "series/successive.h"
 #include "rows/target.h"
 #include "options/privacy.h"
@@ -463,4 +464,37 @@ recorded_arguments(const Run *run)
 	if (n == 0)
 		return arguments;
 	return DirectFunctionCall2(jsonb_concat, arguments, recorded_options(told, n));
+}
+
+/* ---- what a row is to be classified as ---- */
+
+void
+run_find_class_column(Run *run, const char *name)
+{
+	Source *source = run->source;
+	SourceColumn *grouped = palloc(sizeof(SourceColumn) * (source->nqis + 1));
+	Nearest nearest = nearest_to(name);
+	int n;
+
+	for (int i = 0; i < source->nkept && run->class_column == NULL; i++)
+	{
+		if (strcmp(name, source->kept[i].name) == 0)
+			run->class_column = &source->kept[i];
+		nearest_try(&nearest, source->kept[i].name);
+	}
+	if (run->class_column == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("class_column names \"%s\", which is not kept", name),
+				 errhint("%s", nearest_hint(&nearest, "The classification metric asks how well the published "
+													  "rows predict a column that is published with them: "
+													  "name it in keep, too."))));
+	if (run->class_column->mask != NULL)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("class_column names \"%s\", which is masked", name),
+						errhint("Leave its mask out, or measure another column.")));
+	(void) source_columns(source, name_list(&name, 1), "class_column", "a class column", &n);
+	memcpy(grouped, source->qis, sizeof(SourceColumn) * source->nqis);
+	grouped[source->nqis] = *run->class_column;
+	source_check_groupable(grouped, source->nqis + 1);
 }

@@ -280,11 +280,11 @@ histories_raise_columns(void)
 				 "protect_successive => false, a refresh, and true again.")));
 }
 
-/* Raises where the rows of before have other columns: nobody's could be published again. */
-static void
-check_before(const Run *run, const SourceColumn *columns, int n)
+void
+histories_check_columns(const Run *run, Oid before)
 {
-	Oid before = run->request->series.histories->before;
+	int n;
+	const SourceColumn *columns = history_columns(run->source, &n);
 	Relation rel = table_open(before, AccessShareLock);
 	int there = 0;
 	bool same = true;
@@ -547,7 +547,7 @@ make_copy(Run *run)
 	histories->ended = history_table(run, "ended");
 	histories->waiting = history_table(run, "waiting");
 	if (histories->before_name != NULL)
-		check_before(run, columns, n);
+		histories_check_columns(run, histories->before);
 	rows = copy_source(run, columns, n);
 	histories->by_person = histories_know_persons(run, rows);
 	histories->together =

@@ -271,6 +271,9 @@ extern void histories_check_keys(Run *run);
 /* The rows as they were published, or what has none. */
 extern const char *history_before(const Histories *histories);
 
+/* Raises where the rows of before have other columns: nobody's could be published again. */
+extern void histories_check_columns(const Run *run, Oid before);
+
 /* Rows that were published last have other columns than the publication now, so that they cannot be published again. */
 pg_noreturn extern void histories_raise_columns(void);
 
