@@ -353,17 +353,22 @@ find_copies(Schema *schema)
 	}
 }
 
-/* A row of it would hang on several copies. */
+/* A row of it would be one of several persons. */
 static void
-refuse_below_copies(const Schema *schema, int table)
+refuse_shared(const Schema *schema, int table, const bool *referred)
 {
 	for (int c = 0; c < schema->nkeys; c++)
-		if (schema->keys[c].from == table && schema->linked->tables[schema->keys[c].to].reference != NULL)
+	{
+		int to = schema->keys[c].to;
+
+		if (schema->keys[c].from == table && (schema->linked->tables[to].reference != NULL || referred[to]))
 			linked_raise_table(
 				&schema->linked->tables[table],
 				psprintf("hangs on table \"%s\", to which rows of several persons may refer",
-						 excerpt(schema->linked->tables[schema->keys[c].to].name)),
-				"Take \"quasi_identifiers\" of that one out, and it is a lookup; or leave this one out.");
+						 excerpt(schema->linked->tables[to].name)),
+				"Publish a view instead that joins it with the table that refers to that one, with \"key\" and "
+				"\"references\": each person has a copy of the row then. Or leave this one out.");
+	}
 }
 
 /* Rows refer to it, or to what refers to it. */
@@ -394,7 +399,7 @@ find_lookups(Schema *schema)
 		if (schema->reached[i] || table->reference != NULL)
 			continue;
 		if (!referred[i])
-			refuse_below_copies(schema, i);
+			refuse_shared(schema, i, referred);
 		if (!referred[i])
 			linked_raise_table(
 				table, "has no path to the subject, and no other table refers to it",
