@@ -184,6 +184,10 @@ SELECT kanon_drop_publication('protected');
 CREATE TABLE incomes AS SELECT i % 2 AS a, i AS income, i::numeric AS wage FROM generate_series(1, 60) i UNION ALL SELECT 0, NULL, NULL FROM generate_series(1, 40);
 SELECT FROM kanon_pattern_guided('incomes', 'cut', '{a}', 7, keep => '{income,wage}', mask => '{"income": {"top": 0.99, "bottom": 0.01}, "wage": {"top": {"quantile": 0.5}}}', allow_identifying => '{income,wage}');
 SELECT max(income), count(*) FILTER (WHERE income = 54) AS top, min(income), count(*) FILTER (WHERE income = 7) AS bottom, max(wage), count(wage) FROM cut;
+-- NaN is no bound: it does not count among the values of a quantile
+CREATE TABLE nans AS SELECT i % 3 AS a, CASE WHEN i % 10 = 0 THEN float8 'NaN' ELSE i % 20 END AS x, CASE WHEN i % 10 = 0 THEN numeric 'NaN' ELSE i % 20 END AS y FROM generate_series(1, 200) i;
+SELECT FROM kanon_pattern_guided('nans', 'nans_out', '{a}', 5, keep => '{x,y}', mask => '{"x": {"top": 0.95}, "y": {"top": 0.95, "bottom": 0.1}}');
+SELECT (SELECT max(x) FROM nans_out) AS x, (SELECT max(y) FROM nans_out) AS y, (SELECT min(y) FROM nans_out) AS least;
 -- quantiles of each type, whichever function reads the rows, with NULLs among them: one of the values, by its place
 CREATE TABLE spread AS SELECT i AS id, i % 2 AS a, 'd' || i % 4 AS d, (i * 7919 % 401)::int AS n, CASE WHEN i % 10 > 0 THEN (i * 7919 % 401) / 8.0 END::numeric AS m,
     CASE WHEN i % 7 = 0 THEN 'NaN'::float8 ELSE i * 31 % 97 END AS f, date '2026-01-01' + i * 37 % 365 AS at, timestamptz '2026-01-01 00:00+00' + i * 37 % 365 * interval '7 h' AS seen,

@@ -304,9 +304,9 @@ begin_quantile(const Mask *mask, MaskBound *bound, bool top, int64 rows, int64 k
 }
 
 static void
-note_quantile(MaskBound *bound, Datum value)
+note_quantile(const Mask *mask, MaskBound *bound, Datum value)
 {
-	if (bound->sort == NULL)
+	if (bound->sort == NULL || isnan(value_as_number(mask->base, value)))
 		return;
 	tuplesort_putdatum(bound->sort, value, false);
 	bound->rows++;
@@ -445,8 +445,8 @@ masks_look(const Masks *masks, const Datum *values, const bool *nulls)
 			continue;
 		if (mask_of_column(mask))
 			mask_column_note(mask, values[mask->place]);
-		note_quantile(&mask->top, values[mask->place]);
-		note_quantile(&mask->bottom, values[mask->place]);
+		note_quantile(mask, &mask->top, values[mask->place]);
+		note_quantile(mask, &mask->bottom, values[mask->place]);
 	}
 	masks_together_look(masks, values, nulls);
 	for (int i = 0; i < masks->n && masks->spelling != NULL; i++)
