@@ -360,6 +360,19 @@ my @claims = (
 		@kept = grep { !$masked{$_} } @kept;
 		$kept = join ', ', @kept;
 		return !@kept || value("SELECT count(*) FROM (SELECT $kept FROM $target EXCEPT ALL SELECT $kept FROM $source) x") == 0; } ],
+	# ends and elements of its cells that fewer rows, or persons, have than k
+	[ shows_few => sub {
+		my ($c) = @_;
+		my ($k, $person) = (value("SELECT k FROM kanon_usefulness WHERE run = $run"), value("SELECT jsonb_path_query_first(options, '\$.privacy[*] ? (@.rule == \"subject\").column') #>> '{}' FROM kanon_usefulness WHERE run = $run"));
+		my $holders = $person ? "count(DISTINCT $person)" : 'count(*)';
+		for my $column (@qis)
+		{
+			my $type = type($column);
+			my $ends = $type =~ /\[\]$/ ? $column : $type =~ /range$/ ? "ARRAY[lower($column), CASE WHEN upper_inc($column) THEN upper($column) ELSE upper($column) - 1 END]" : next;
+			my $cells = value("SELECT count(*) FROM (SELECT $ends AS ends FROM $target WHERE $column IS NOT NULL) t WHERE (SELECT count(DISTINCT e) FROM unnest(ends) e) > 1 AND EXISTS (SELECT FROM unnest(ends) e WHERE e IS NOT NULL AND (SELECT $holders FROM visits s WHERE s.$column = e) < $k)");
+			return 0 if $cells != ($c->{shows_few}{$column} // 0);
+		}
+		return 1; } ],
 	[ shows => sub {
 		my ($c) = @_;
 		return value("SELECT bool_and(x IN (SELECT value FROM goods UNION SELECT kind FROM goods UNION SELECT top FROM goods)) FROM $target t, unnest(t.items) x") if $c->{shows} eq 'items';
