@@ -136,6 +136,7 @@ my %code = (
 	body_sql => sub { (expression('h(1)', $give_f, $f, "CREATE FUNCTION h(int) RETURNS boolean IMMUTABLE LANGUAGE sql SET search_path FROM CURRENT AS 'SELECT f(\$1)';\n"), unseen => 1) },
 	body_inlined => sub { (expression('h(1)', $give_f, $f, "CREATE FUNCTION h(int) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN f(\$1);\n"), unseen => 1) },
 	body_pl => sub { (expression('h(1)', $give_f, $f, "CREATE FUNCTION h(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql SET search_path FROM CURRENT AS 'BEGIN RETURN f(\$1); END';\n"), unseen => 1) },
+	body_cast => sub { (expression('h(1)', give('FUNCTION to_t(int)'), "CREATE TYPE t AS (x int);\n", function('to_t(int)', 't', 'ROW($1)::t'), "CREATE CAST (int AS t) WITH FUNCTION to_t(int) AS ASSIGNMENT;\nCREATE FUNCTION h(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql SET search_path FROM CURRENT AS 'DECLARE v t; BEGIN v := \$1; RETURN v IS NOT NULL; END';\n"), unseen => 1) },
 	text_run => sub { (expression("query_to_xml('SELECT SCHEMA.f(1)', true, true, '') IS NOT NULL", $give_f, $f), fixed => 0, unseen => 1) },
 	domain_of_text => sub { (expression("query_to_xml('SELECT 1::SCHEMA.d', true, true, '') IS NOT NULL", give('DOMAIN d'), "CREATE DOMAIN d AS int CHECK (nextval('public.ran') > VALUE - 2);\n"), fixed => 0, unseen => 1) },
 	# aggregates
