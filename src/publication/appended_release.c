@@ -183,18 +183,14 @@ hold_back(Batch *batch, const Trial *trial)
 	get_typlenbyvalalign(element, &length, &by_value, &align);
 	values[0] = PointerGetDatum(construct_array(trial->left, trial->n, element, length, by_value, align));
 	nest = catalog_path_begin();
-	gate_queries++;
-	if (SPI_execute_with_args(psprintf("WITH gone AS (DELETE FROM %s WHERE " BATCH_ID
-									   " = ANY ($1) RETURNING " BATCH_ID ", " BATCH_SINCE
-									   "), w AS (DELETE FROM %s WHERE " BATCH_ID
-									   " = ANY ($1)) INSERT INTO %s SELECT " BATCH_ID
-									   ", coalesce(" BATCH_SINCE ", " INT64_FORMAT "), false FROM gone",
-									   batch->now, relation_name(batch->publication->waiting),
-									   relation_name(batch->publication->waiting), batch->release->number),
-							  1, types, values, NULL, false, 0) != SPI_OK_INSERT ||
-		SPI_processed != (uint64) trial->n)
+	if (gate_write(psprintf("WITH gone AS (DELETE FROM %s WHERE " BATCH_ID " = ANY ($1) RETURNING " BATCH_ID
+							", " BATCH_SINCE "), w AS (DELETE FROM %s WHERE " BATCH_ID
+							" = ANY ($1)) INSERT INTO %s SELECT " BATCH_ID ", coalesce(" BATCH_SINCE
+							", " INT64_FORMAT "), false FROM gone",
+							batch->now, relation_name(batch->publication->waiting),
+							relation_name(batch->publication->waiting), batch->release->number),
+				   1, types, values, NULL, SPI_OK_INSERT) != (uint64) trial->n)
 		row_not_written(relation_name(batch->publication->waiting));
-	gate_queries--;
 	catalog_path_end(nest);
 	batch->rows -= trial->n;
 }

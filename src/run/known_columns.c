@@ -2,6 +2,7 @@
  * known_columns.c: reads from the arguments known_columns and combinations which columns an attacker may know.
  */
 #include "compat.h"
+#include "host/excerpt.h"
 #include "options/together.h"
 #include "run/run.h"
 
@@ -18,7 +19,7 @@ missing_parse(const char *missing)
 			return (KanonMissing) i;
 	ereport(
 		ERROR,
-		(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown missing \"%s\"", missing),
+		(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown missing \"%s\"", excerpt(missing)),
 		 errhint(
 			 "It is 'value' (NULL is a value like others), 'any' (NULL agrees with every value) or "
 			 "'aside' (NULL agrees with nothing, as a blank cell); kanon_check takes 'marked', too (a value, unless "
@@ -29,10 +30,11 @@ missing_parse(const char *missing)
 static void
 refuse_set(const char *text, const char *why)
 {
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("\"%s\" in combinations is not a set of columns", text), errdetail("%s", why),
-					errhint("Write names between commas, such as 'age,zip', and 'age,zip=5' for a k of their "
-							"own. A name with a comma or \"=\" stands between double quotes.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("\"%s\" in combinations is not a set of columns", excerpt(text)), errdetail("%s", why),
+			 errhint("Write names between commas, such as 'age,zip', and 'age,zip=5' for a k of their "
+					 "own. A name with a comma or \"=\" stands between double quotes.")));
 }
 
 /* The next name, and what ends it: a comma, "=" or the end. */
@@ -79,7 +81,7 @@ add_name(const Source *source, const char *text, const char *name, KanonKnownSet
 		c++;
 	if (c == source->nqis)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-						errmsg("\"%s\" in combinations is no quasi-identifier", name),
+						errmsg("\"%s\" in combinations is no quasi-identifier", excerpt(name)),
 						errhint("Name it in quasi_identifiers, too. Names are taken exactly as written, "
 								"capitals included.")));
 	if (kanon_has(set->columns, c))
