@@ -85,6 +85,37 @@ is(as('owner', "SET kanon.read_strangers = off; SELECT count(*) > 0 FROM kanon_c
 is(as('enemy', runs('evil.rows')), '', 'the table becomes one that runs code');
 is(as('postgres', "SELECT status, error FROM kanon_refresh('own.pub_$_')"), 'failed|42501', "$_: it is not read") foreach 'typed', 'numbered';
 
+# ---- who publishes a view of their own learns that strangers stand below it; who only reads locks as a reader does ----
+
+is(as('enemy', 'CREATE FUNCTION evil.yes(int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN true; END $$'), '', 'another role has a function');
+$node->safe_psql('postgres', 'GRANT ALL ON SCHEMA own TO enemy');
+my (undef, undef, $told) = $node->psql('postgres', <<'E', extra_params => [ '-U', 'owner' ]);
+CREATE VIEW own.deep AS SELECT i % 5 AS a, i % 2 AS b FROM generate_series(1, 50) i WHERE evil.yes(i);
+CREATE VIEW own.middle AS SELECT * FROM own.deep;
+CREATE VIEW own.top AS SELECT * FROM own.middle;
+SELECT kanon_create_publication('own.pub_top', 'own.top', '{a,b}', 3);
+E
+like($told, qr/NOTICE:  publication own\.pub_top reads what other roles can change\nDETAIL:  Relation own\.top: it calls function evil\.yes\(integer\) of another role\./, 'a NOTICE names the culprit three levels below');
+unlike($told, qr/ERROR/, 'and the publication is made');
+is(as('owner', <<'E'), '', 'views, rules and policies lock no more than reading does');
+CREATE TABLE own.noted (x int);
+CREATE TABLE own.base AS SELECT i % 5 AS a, i % 2 AS b FROM generate_series(1, 50) i;
+CREATE RULE also AS ON UPDATE TO own.base DO ALSO INSERT INTO own.noted VALUES (1);
+CREATE VIEW own.over AS SELECT * FROM own.base;
+CREATE RULE instead AS ON INSERT TO own.over DO INSTEAD INSERT INTO own.base VALUES (1, 2);
+ALTER TABLE own.base ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON own.base USING (a >= (SELECT coalesce(min(x), 0) FROM own.noted));
+CREATE POLICY written ON own.base FOR INSERT WITH CHECK (a > 0);
+GRANT USAGE ON SCHEMA own TO enemy;
+GRANT SELECT ON own.base, own.over, own.noted TO enemy;
+E
+is(as('enemy', <<'E'), '', '… for a role that may only read');
+BEGIN;
+DO $$ DECLARE r text; BEGIN FOREACH r IN ARRAY ARRAY['own.base', 'own.over'] LOOP PERFORM kanon_check(r::regclass, '{a,b}'); END LOOP; END $$;
+SELECT relation::regclass, mode FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'relation' AND mode <> 'AccessShareLock';
+COMMIT;
+E
+
 # ---- private tables are closed again, all of them ----
 
 is(as('owner', <<'E'), '', 'private tables of a protected publication are open');

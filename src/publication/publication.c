@@ -339,6 +339,20 @@ establish(void *arg)
 	release_build(establishing->publication, establishing->release, NIL);
 }
 
+/* A view of one's own may read others' relations below it, which nobody sees who names it. */
+static void
+tell_strangers(const KanonPublication *publication, Oid source, const char *why)
+{
+	if (publication->strangers && get_rel_relkind(source) == RELKIND_VIEW &&
+		kanon_owns_relation(source, publication->owner))
+		ereport(NOTICE,
+				(errmsg("publication %s reads what other roles can change", publication->name),
+				 why != NULL ? errdetail("Relation %s: %s.", relation_name(source), why)
+							 : errdetail("A function that it calls leads to it."),
+				 errhint("Each refresh may run their code with your rights. SET kanon.read_strangers = off "
+						 "before you create it to have that refused.")));
+}
+
 void
 publication_establish(KanonPublication *publication, const char *name, Oid source, Oid schema)
 {
@@ -346,8 +360,10 @@ publication_establish(KanonPublication *publication, const char *name, Oid sourc
 	Identity saved;
 	Establishing establishing = {publication, &release};
 	bool accepted = kanon_read_strangers;
+	const char *why;
 
 	publication->strangers = names_strangers(source, publication->options);
+	why = publication->strangers ? relation_mistrusted(source) : NULL;
 	identity_assume(publication, &saved);
 	publication_create_tables(publication, name, schema);
 	source_view_create(publication, source, name, schema);
@@ -360,6 +376,7 @@ publication_establish(KanonPublication *publication, const char *name, Oid sourc
 	release.finished = GetCurrentTimestamp();
 	publication_store(publication);
 	release_add(publication, &release);
+	tell_strangers(publication, source, why);
 	identity_return(&saved);
 }
 

@@ -60,7 +60,7 @@ sub name { my ($name) = @_; return '"' . $name =~ s/"/""/gr . '"' }
 sub text { my ($text) = @_; return "'" . $text =~ s/'/''/gr . "'" }
 
 # Errors that say what to do; the last guards and what nobody thought of are none.
-my %clear = map { $_ => 1 } qw(22023 0A000 42704 42703 42P07 42P01 42809 42501 23514 23502 23503 23505 55000 54000 54011 42701 42804 42P16 42710 53200 22000);
+my %clear = map { $_ => 1 } qw(22023 0A000 42P10 42704 42703 42P07 42P01 42809 42501 23514 23502 23503 23505 55000 54000 54011 42701 42804 42P16 42710 53200 22000);
 
 # ---- names ----
 
