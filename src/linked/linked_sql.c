@@ -101,6 +101,7 @@ kanon_linked(PG_FUNCTION_ARGS)
 								  "Name the schema of the new tables, or say dry_run => true.");
 	Linked *linked = call.linked = linked_of_call(fcinfo, k_arg(fcinfo, 3, 2, PERSONS_HINT), schema);
 
+	refuse_read_only(fcinfo);
 	linked_know(linked, text_arg(fcinfo, 4, "known_rows", KNOWN_HINT));
 	linked->seed = PG_ARGISNULL(5) ? 1 : (uint64) PG_GETARG_INT64(5);
 	linked->replace = bool_arg(fcinfo, 6, "replace");
@@ -200,6 +201,7 @@ kanon_linked_frontier(PG_FUNCTION_ARGS)
 {
 	Call call = {.undone = true};
 
+	refuse_read_only(fcinfo);
 	refuse_null(fcinfo, 2, "ks", "List the ks to try, such as '{5,10,20}'.");
 	refuse_null(fcinfo, 3, "known_rows", KNOWN_HINT);
 	take_ks(&call, PG_GETARG_ARRAYTYPE_P(2));

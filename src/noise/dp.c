@@ -573,6 +573,7 @@ kanon_set_budget(PG_FUNCTION_ARGS)
 	Oid relid, role = PG_ARGISNULL(BUDGET_ROLE) ? InvalidOid : PG_GETARG_OID(BUDGET_ROLE);
 	int64 epsilon, delta;
 
+	refuse_read_only(fcinfo);
 	refuse_null(fcinfo, BUDGET_RELATION, "relation", "Name the table that the budget is about.");
 	epsilon = decimal_arg(fcinfo, BUDGET_EPSILON, "epsilon", EPSILON_DIGITS,
 						  "It is the sum of all answers' epsilon, with six decimals at most; 0 allows none.");

@@ -7,10 +7,13 @@
 
 #include <math.h>
 
+#include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 
@@ -107,6 +110,17 @@ weights_parse(Jsonb *given, char *const *columns, int ncolumns)
 				 sum > 0 ? errhint("It is their ratios that decide: divide them all by the same number.")
 						 : errhint("At least one quasi-identifier must cost something to suppress.")));
 	return weights;
+}
+
+void
+refuse_read_only(FunctionCallInfo fcinfo)
+{
+	if (XactReadOnly)
+		ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+						errmsg("cannot execute %s in a read-only transaction",
+							   get_func_name(fcinfo->flinfo->fn_oid)),
+						RecoveryInProgress() ? errhint("Call it on the primary server.")
+											 : errhint("Call it in a transaction that may write.")));
 }
 
 void

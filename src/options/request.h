@@ -464,6 +464,9 @@ extern void options_of_json(const Model *model, Jsonb *options, Datum *values, b
  * Each raises one clear error with a hint.
  */
 
+/* For a function that writes, before anything else: on a standby, say. */
+extern void refuse_read_only(FunctionCallInfo fcinfo);
+
 /* Arguments by position; `hint` tells what to write instead of NULL. */
 extern void refuse_null(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint);
 extern char *text_arg(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint);

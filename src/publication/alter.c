@@ -392,14 +392,15 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	bool dry_run = bool_arg(fcinfo, ALTER_DRY_RUN, "dry_run");
 	bool solve = bool_arg(fcinfo, ALTER_SOLVE, "solve");
 	Oid extension = extension_schema(fcinfo);
-	KanonPublication *publication =
-		publication_claim(publication_find(extension, name, owned_by_caller), true);
-	KanonPublication before;
-	Alteration alteration = {.publication = publication};
+	KanonPublication *publication, before;
+	Alteration alteration;
 	Changes changes;
 	Identity saved;
 	Oid source;
 
+	refuse_read_only(fcinfo);
+	publication = publication_claim(publication_find(extension, name, owned_by_caller), true);
+	alteration = (Alteration){.publication = publication};
 	publication->caller = fcinfo->flinfo->fn_oid;
 	if (publication_is_linked(publication))
 		refuse_of_one_table(fcinfo);

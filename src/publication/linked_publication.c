@@ -606,6 +606,7 @@ kanon_create_linked_publication(PG_FUNCTION_ARGS)
 	Jsonb *tables;
 	Oid namespace;
 
+	refuse_read_only(fcinfo);
 	refuse_null(fcinfo, ARG_SUBJECT, "subject", "Name the table that has one row for each person.");
 	refuse_null(fcinfo, ARG_TABLES, "tables", "It is an object with what to do with each table.");
 	tables = jsonb_arg(fcinfo, ARG_TABLES);

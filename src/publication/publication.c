@@ -393,6 +393,7 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	char *name;
 	Oid source, namespace, schema;
 
+	refuse_read_only(fcinfo);
 	name = text_arg(fcinfo, ARG_NAME, "name", "Name the view that readers will see.");
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view to publish.");
 	source = PG_GETARG_OID(ARG_SOURCE);
@@ -459,11 +460,13 @@ kanon_drop_publication(PG_FUNCTION_ARGS)
 {
 	char *name = text_arg(fcinfo, 0, "publication", "See kanon_publications.");
 	Oid extension = extension_schema(fcinfo);
-	KanonPublication *publication = publication_find(extension, name, owned_by_caller);
+	KanonPublication *publication;
 	List *history;
 	ListCell *lc;
 	Identity saved;
 
+	refuse_read_only(fcinfo);
+	publication = publication_find(extension, name, owned_by_caller);
 	(void) publication_lock(publication, true);
 	publication = publication_find(extension, name, owned_by_caller);
 	history = releases(publication, NULL);

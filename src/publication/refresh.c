@@ -625,7 +625,7 @@ kanon_refresh(PG_FUNCTION_ARGS)
 	Release release;
 	Lines *lines;
 
-	PreventCommandIfReadOnly("kanon_refresh");
+	refuse_read_only(fcinfo);
 	lines = lines_begin(fcinfo);
 	publication = publication_find(extension_schema(fcinfo), name, owned_by_caller);
 	publication = publication_claim(publication, wait);

@@ -168,7 +168,7 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 			(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 			 errmsg("kanon_refresh_all commits after each publication and cannot run inside a transaction"),
 			 errhint("CALL it by itself; inside a transaction use kanon_refresh.")));
-	PreventCommandIfReadOnly("kanon_refresh_all");
+	refuse_read_only(fcinfo);
 	initStringInfo(&failures); /* told when SPI has let go of the rows that it read */
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	all = publications_seen(extension, owned_by_caller, &unread);

@@ -8,8 +8,11 @@ Datum
 publish_request(FunctionCallInfo fcinfo, Request *request, PutRun put)
 {
 	Lines *lines = lines_begin(fcinfo);
-	Run *run = run_request(request);
+	Run *run;
 
+	if (!request->dry_run)
+		refuse_read_only(fcinfo);
+	run = run_request(request);
 	put(lines, run);
 	run_end(run);
 	return (Datum) 0;

@@ -37,6 +37,7 @@ hierarchy_build_begin(FunctionCallInfo fcinfo)
 	char *target = text_arg(fcinfo, BUILD_TARGET, "target", "Name the table to create.");
 	int replace = PG_NARGS() - 1;
 
+	refuse_read_only(fcinfo);
 	SPI_connect();
 	build->source = open_column(fcinfo);
 	build->column = &build->source->qis[0];

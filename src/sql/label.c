@@ -19,6 +19,7 @@ kanon_label(PG_FUNCTION_ARGS)
 {
 	const char *relation, *column;
 
+	refuse_read_only(fcinfo);
 	refuse_null(fcinfo, 0, "relation", "Name the table that has the column.");
 	refuse_null(fcinfo, 1, "column_name", "Name the column whose role it is.");
 	relation = relation_name(PG_GETARG_OID(0));
