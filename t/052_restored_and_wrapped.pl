@@ -25,6 +25,7 @@ GRANT CREATE ON SCHEMA public TO inst;
 SET SESSION AUTHORIZATION owner;
 CREATE TABLE own.src AS SELECT i AS id, i % 5 AS a, i % 3 AS b, 'secret ' || i AS note FROM generate_series(1, 300) i;
 SELECT kanon_create_publication('own.night', 'own.src', '{a,b}', 5);
+SELECT kanon_create_publication('own.guarded', 'own.src', '{a,b}', 5, key => 'id', protect_successive => true);
 SET SESSION AUTHORIZATION hostile;
 CREATE FUNCTION evil.trap() RETURNS bool LANGUAGE plpgsql COST 0.0001 AS $$ BEGIN
     IF current_user <> 'hostile' THEN RAISE WARNING 'sprung as %', current_user; END IF; RETURN true; END $$;
@@ -45,6 +46,11 @@ $node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, $node->connstr('lab') ], 'pg_
 $node->safe_psql('postgres', 'CREATE DATABASE copy');
 my ($out, $err) = run_command([ 'pg_restore', '-U', 'postgres', '-d', $node->connstr('copy'), $dump ]);
 unlike($err, qr/sprung/, 'a dump is restored');
+# (whoever restores counts the rows, and everybody may read how many)
+my $counted = "SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_stat_all_tables WHERE relname IN ('guarded_rows_1', 'guarded_persons_1', 'guarded_types_1') AND n_tup_ins + n_live_tup > 0";
+is($node->safe_psql('copy', $counted), 'guarded_persons_1 guarded_rows_1 guarded_types_1', 'private rows that are restored are counted');
+like(as('owner', "SELECT status FROM kanon_refresh('own.guarded')", 'copy'), qr/^(current|unchanged)$/, 'a protected publication is refreshed there');
+is($node->safe_psql('copy', $counted), '', 'and nobody reads how many private rows were restored');
 unlike(said('postgres', "CALL kanon_refresh_all(); SELECT * FROM kanon_publications; SELECT * FROM kanon_releases; SELECT * FROM kanon_publication_status(); SELECT kanon_report(run) FROM kanon_usefulness; SELECT kanon_drop_publication('evil.p')", 'copy'), qr/sprung|XX000/, 'nothing planted runs as a superuser there');
 is(as('postgres', "SELECT status, quasi_identifiers FROM kanon_refresh('own.night') r, kanon_publications p WHERE p.publication = 'own.night'", 'copy'), 'current|{a,b}', 'and the publication is the owner\'s');
 is($node->safe_psql('copy', "SELECT count(*) FROM pg_attribute WHERE attrelid = 'own.night'::regclass AND attname = 'note'"), '0', 'which shows what the owner says');

@@ -4,6 +4,7 @@
 #include "compat.h"
 #include "core/util/fault.h"
 #include "host/catalog.h"
+#include "publication/appended.h"
 #include "publication/publication_rows.h"
 #include "rows/target.h"
 
@@ -299,6 +300,42 @@ release_tables(const Release *release, bool rows_alone)
 				tables = lappend_oid(tables, lfirst_oid(lc));
 	}
 	return tables;
+}
+
+static List *
+add_objects(List *objects, PublicationPart part, List *relids)
+{
+	ListCell *lc;
+
+	foreach (lc, relids)
+		if (OidIsValid(lfirst_oid(lc)))
+		{
+			PublicationObject *object = palloc(sizeof(PublicationObject));
+
+			*object = (PublicationObject){lfirst_oid(lc), part};
+			objects = lappend(objects, object);
+		}
+	return objects;
+}
+
+List *
+publication_objects(const KanonPublication *publication, List *history)
+{
+	List *objects = add_objects(NIL, PART_VIEW, list_make1_oid(publication->published));
+	ListCell *lc;
+
+	objects = add_objects(objects, PART_VIEW, publication->views);
+	objects = add_objects(objects, PART_ROWS, appended_tables(publication));
+	foreach (lc, history)
+	{
+		const Release *release = lfirst(lc);
+		List *tables = release_tables(release, false);
+
+		objects = add_objects(objects, PART_RELEASE, list_make1_oid(release->relation));
+		objects = add_objects(objects, PART_ROWS, list_delete_oid(tables, release->relation));
+	}
+	return add_objects(objects, PART_OWNER,
+					   list_make3_oid(publication->source, publication->history, publication->definition));
 }
 
 void

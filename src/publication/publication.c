@@ -461,7 +461,7 @@ kanon_drop_publication(PG_FUNCTION_ARGS)
 	char *name = text_arg(fcinfo, 0, "publication", "See kanon_publications.");
 	Oid extension = extension_schema(fcinfo);
 	KanonPublication *publication;
-	List *history;
+	List *history, *views = NIL, *source = NIL, *tables = NIL;
 	ListCell *lc;
 	Identity saved;
 
@@ -472,13 +472,18 @@ kanon_drop_publication(PG_FUNCTION_ARGS)
 	history = releases(publication, NULL);
 	identity_assume(publication, &saved);
 	SPI_connect();
-	drop_relations("VIEW", lcons_oid(publication->published, publication->views));
-	drop_relations("TABLE", appended_tables(publication));
-	foreach (lc, history)
-		drop_relations("TABLE", release_tables(lfirst(lc), false));
-	drop_relations("VIEW", list_make1_oid(publication->source));
-	drop_relations("TABLE", list_make1_oid(publication->history));
-	drop_relations("TABLE", list_make1_oid(publication->definition));
+	foreach (lc, publication_objects(publication, history))
+	{
+		const PublicationObject *object = lfirst(lc);
+		List **among = object->part == PART_VIEW                        ? &views
+					   : get_rel_relkind(object->relid) == RELKIND_VIEW ? &source
+																		: &tables;
+
+		*among = lappend_oid(*among, object->relid);
+	}
+	drop_relations("VIEW", views);
+	drop_relations("VIEW", source);
+	drop_relations("TABLE", tables);
 	SPI_finish();
 	identity_return(&saved);
 	PG_RETURN_VOID();

@@ -172,6 +172,27 @@ extern void release_add(const KanonPublication *publication, const Release *rele
 /* Those of its tables that are there by the history: all, or what protects the next release alone. */
 extern List *release_tables(const Release *release, bool rows_alone);
 
+/* The parts of a publication, by whom they are there for. */
+typedef enum PublicationPart
+{
+	PART_VIEW,    /* readers read it */
+	PART_RELEASE, /* readers read it through a view */
+	PART_ROWS,    /* rows and persons: nobody knows how many */
+	PART_OWNER    /* how it is made: the owner's alone */
+} PublicationPart;
+
+typedef struct PublicationObject
+{
+	Oid relid;
+	PublicationPart part;
+} PublicationObject;
+
+/*
+ * All of them that are there, of the releases of that history, too, as PublicationObject; what reads others comes first.
+ * Dropping and closing a publication go by this list.
+ */
+extern List *publication_objects(const KanonPublication *publication, List *history);
+
 /* They are gone. */
 extern void release_forget(Release *release, bool rows_alone);
 

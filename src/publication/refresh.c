@@ -465,26 +465,19 @@ be_quiet(bool scheduled)
 static void
 close_tables(const KanonPublication *publication, List *releases)
 {
-	ListCell *lc, *other;
+	ListCell *lc;
 
 	SPI_connect();
-	keep_private(publication->definition);
-	keep_private(publication->history);
-	keep_private(publication->source);
-	foreach (lc, appended_tables(publication))
-		keep_private(lfirst_oid(lc));
-	if (OidIsValid(publication->published))
-		keep_readable(publication->published);
-	foreach (other, publication->views)
-		if (OidIsValid(lfirst_oid(other)))
-			keep_readable(lfirst_oid(other));
-	foreach (lc, releases)
+	foreach (lc, publication_objects(publication, releases))
 	{
-		const Release *release = lfirst(lc);
+		const PublicationObject *object = lfirst(lc);
 
-		foreach (other, release_tables(release, false))
-			if (lfirst_oid(other) != release->relation || citus_kind(release->relation) == TABLE_LOCAL)
-				keep_private(lfirst_oid(other));
+		if (object->part == PART_VIEW)
+			keep_readable(object->relid);
+		else if (object->part != PART_RELEASE || citus_kind(object->relid) == TABLE_LOCAL)
+			keep_private(object->relid);
+		if (object->part == PART_ROWS)
+			forget_counts(object->relid);
 	}
 	SPI_finish();
 }

@@ -26,7 +26,9 @@
 #include "common/hashfn.h"
 #include "executor/executor.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "pgstat.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "utils/acl.h"
@@ -507,6 +509,12 @@ keep_uncounted(Oid relid)
 	keep_private(relid);
 	run_utility(psprintf("ALTER TABLE %s SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
 						 name_relation(relid)));
+}
+
+void
+forget_counts(Oid relid)
+{
+	pgstat_reset(PGSTAT_KIND_RELATION, MyDatabaseId, relid);
 }
 
 void

@@ -82,6 +82,9 @@ extern void keep_private(Oid relid);
  */
 extern void keep_uncounted(Oid relid);
 
+/* Takes away counts of rows that came all the same: of a restored dump, say. */
+extern void forget_counts(Oid relid);
+
 /* The same for relations that readers may read. */
 extern void keep_readable(Oid relid);
 
