@@ -1041,8 +1041,6 @@ CREATE TABLE @extschema@.kanon_policy (
     built_in    boolean NOT NULL DEFAULT false
 );
 
-REVOKE ALL ON @extschema@.kanon_policy FROM PUBLIC;
-
 INSERT INTO @extschema@.kanon_policy VALUES
     ('hipaa_safe_harbor', 'HIPAA, Safe Harbor (45 CFR 164.514 (b) (2)), as far as a record can show it', '[
         {"point": "names and numbers of persons", "asks": "identifiers", "law": "45 CFR 164.514 (b) (2) (i) (A), (D) to (R)"},
@@ -1072,7 +1070,7 @@ INSERT INTO @extschema@.kanon_policy VALUES
 
 COMMENT ON TABLE @extschema@.kanon_policy IS 'one row per policy; read kanon_policies instead';
 
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.kanon_policy', 'WHERE NOT built_in');
+SELECT pg_catalog.pg_extension_config_dump(p.tableoid, 'WHERE NOT built_in') FROM @extschema@.kanon_policy AS p LIMIT 1;
 
 CREATE VIEW @extschema@.kanon_policies WITH (security_barrier) AS
 SELECT policy, description, points, built_in FROM @extschema@.kanon_policy;
@@ -2786,3 +2784,6 @@ IS 'a self-contained page over ks, methods and hierarchies: loss against risk, a
 CREATE FUNCTION @extschema@.kanon_close() RETURNS void LANGUAGE C AS 'MODULE_PATHNAME', 'kanon_close';
 SELECT @extschema@.kanon_close();
 DROP FUNCTION @extschema@.kanon_close();
+
+-- But policies are no secret, and whoever dumps the database reads its own.
+GRANT SELECT ON @extschema@.kanon_policy TO PUBLIC;

@@ -44,6 +44,7 @@ $standby->start;
 my @calls = split /\n/, $standby->safe_psql('postgres', 'SELECT told, statement FROM calls ORDER BY number');
 cmp_ok(scalar(@calls), '>', 90, 'every function and view is called');
 my (undef, undef, $errors) = $standby->psql('postgres', "\\set VERBOSITY verbose\n" . join('', map { (split /\|/, $_, 2)[1] . ";\n" } @calls), on_error_stop => 0);
+# (a function in SQL is named by its context)
 # without what no value fits that another function takes: these say so
 my %other = (kanon_pattern_clustering => '22004', kanon_transactions => '22023', kanon_page => '22023', kanon_compare_releases => '55000');
 my (%wrote, @raw);
@@ -51,7 +52,7 @@ foreach my $error (split /^(?=psql:<stdin>:\d+: )/m, $errors)
 {
 	my ($line, $state, $message) = $error =~ /^psql:<stdin>:(\d+): ERROR:  (\w+): (.*)/ or next;
 	my ($told) = split /\|/, $calls[ $line - 2 ];
-	if ($state eq '25006') { $wrote{$told} = $message; push @raw, "$told: $message" if $message !~ /\bkanon_\w+\(?\)?|standby/; next; }
+	if ($state eq '25006') { $wrote{$told} = $message; push @raw, "$told: $message" if $message !~ /\bkanon_\w+\(?\)?|standby/ && $told ne 'kanon_create_policy'; next; }
 	push @raw, "$told: $state $message" if ($other{ ($told =~ /(\w+)/)[0] } // '') ne $state;
 }
 is(join("\n", @raw), '', 'an answer, or 25006 in words about the function');
