@@ -53,15 +53,14 @@ sub start
 sub staged_copy
 {
 	my $conf = slurp_file($ENV{KANON_SERVER_CONF});
-	my ($stage) = $conf =~ m{^extension_(?:destdir|control_path) = '(.*?)(?:/usr/.*)?'}m or die $conf;
+	chomp(my $share = qx(pg_config --sharedir));
+	my ($stage) = $conf =~ /^extension_destdir = '(.*?)'/m ? $1 : $conf =~ /^extension_control_path = '(.*?)\Q$share\E:/m ? $1 : die $conf;
 	my $copy = PostgreSQL::Test::Utils::tempdir . '/stage';
-	my $version = (qx(pg_config --version) =~ /(\d+)/)[0];
 
 	system_or_bail('cp', '-R', $stage, $copy);
 	$conf =~ s/\Q$stage\E/$copy/g;
 	append_to_file("$copy/server.conf", $conf);
-	my ($control) = split /\n/, qx(find $copy -path '*/$version/*' -name kanon.control);
-	return ("$copy/server.conf", $control =~ s{/kanon\.control$}{}r);
+	return ("$copy/server.conf", "$copy$share/extension");
 }
 
 # As a role: what comes out, or the SQLSTATE of the error.
