@@ -104,7 +104,7 @@ foreach my $source ('gated', 'gated_parted')
 	{
 		my $holder = $node->background_psql('postgres');
 		my $runner = $node->background_psql('postgres', on_error_stop => 0);
-		my $pid = $runner->query('SELECT pg_backend_pid()');
+		my $pid = $runner->query('SET kanon.progress = off; SELECT pg_backend_pid()');
 		$node->safe_psql('postgres', "CREATE TABLE before AS SELECT zip, age, diagnosis FROM $origin");
 		my $last = $node->safe_psql('postgres', 'SELECT count(*) FROM before');
 		my $at = $read eq 'first' ? 100 : $last - 100;
