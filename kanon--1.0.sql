@@ -1070,8 +1070,6 @@ INSERT INTO @extschema@.kanon_policy VALUES
 
 COMMENT ON TABLE @extschema@.kanon_policy IS 'one row per policy; read kanon_policies instead';
 
-SELECT pg_catalog.pg_extension_config_dump(p.tableoid, 'WHERE NOT built_in') FROM @extschema@.kanon_policy AS p LIMIT 1;
-
 CREATE VIEW @extschema@.kanon_policies WITH (security_barrier) AS
 SELECT policy, description, points, built_in FROM @extschema@.kanon_policy;
 
@@ -2784,6 +2782,3 @@ IS 'a self-contained page over ks, methods and hierarchies: loss against risk, a
 CREATE FUNCTION @extschema@.kanon_close() RETURNS void LANGUAGE C AS 'MODULE_PATHNAME', 'kanon_close';
 SELECT @extschema@.kanon_close();
 DROP FUNCTION @extschema@.kanon_close();
-
--- But policies are no secret, and whoever dumps the database reads its own.
-GRANT SELECT ON @extschema@.kanon_policy TO PUBLIC;

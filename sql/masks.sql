@@ -197,7 +197,7 @@ CREATE FUNCTION places(of_column text, of_table text DEFAULT 'spread') RETURNS t
 DECLARE
     result text;
 BEGIN
-    EXECUTE format('SELECT concat_ws('' '', (array_agg(x ORDER BY x DESC))[count(x) - ceil(0.9 * count(x)) + 1], (array_agg(x ORDER BY x))[ceil(0.2 * count(x))]) FROM (SELECT %I AS x FROM %I WHERE %1$I IS NOT NULL) AS t', of_column, of_table) INTO result;
+    EXECUTE format('SELECT concat_ws('' '', (array_agg(x ORDER BY x DESC))[count(x) - ceil(0.9 * count(x)) + 1], (array_agg(x ORDER BY x))[ceil(0.2 * count(x))]) FROM (SELECT %I AS x FROM %I WHERE %1$I IS NOT NULL AND %1$I::text <> ''NaN'') AS t', of_column, of_table) INTO result;
     RETURN result;
 END $$;
 CREATE FUNCTION ends(of_column text, of_table text) RETURNS text LANGUAGE plpgsql AS $$

@@ -221,7 +221,7 @@ is(as('owner', "SELECT publication_name FROM kanon_refresh('own.$long')"), "own.
 # (alterations are tried: the owner writes into the definition)
 is(as('owner', <<'E'), '', 'other columns');
 DO $$ BEGIN
-    EXECUTE (SELECT format('UPDATE %s SET options = ''{"keep": ["other"]}''', a.attrelid::regclass) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+    EXECUTE (SELECT format('UPDATE %s SET options = ''{}''', a.attrelid::regclass) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
              WHERE a.attname = 'quasi_identifiers' AND c.relkind = 'r' AND c.relname LIKE 'a\_name%');
 END $$;
 E

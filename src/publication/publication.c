@@ -461,7 +461,7 @@ kanon_drop_publication(PG_FUNCTION_ARGS)
 	char *name = text_arg(fcinfo, 0, "publication", "See kanon_publications.");
 	Oid extension = extension_schema(fcinfo);
 	KanonPublication *publication;
-	List *history, *views = NIL, *source = NIL, *tables = NIL;
+	List *history, *views = NIL, *rows = NIL, *source = NIL, *told = NIL;
 	ListCell *lc;
 	Identity saved;
 
@@ -476,14 +476,17 @@ kanon_drop_publication(PG_FUNCTION_ARGS)
 	{
 		const PublicationObject *object = lfirst(lc);
 		List **among = object->part == PART_VIEW                        ? &views
+					   : object->part != PART_OWNER                     ? &rows
 					   : get_rel_relkind(object->relid) == RELKIND_VIEW ? &source
-																		: &tables;
+																		: &told;
 
 		*among = lappend_oid(*among, object->relid);
 	}
 	drop_relations("VIEW", views);
+	/* where a damaged history names the source as one of them, the view of it still stands in the way */
+	drop_relations("TABLE", rows);
 	drop_relations("VIEW", source);
-	drop_relations("TABLE", tables);
+	drop_relations("TABLE", told);
 	SPI_finish();
 	identity_return(&saved);
 	PG_RETURN_VOID();

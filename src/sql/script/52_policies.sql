@@ -38,8 +38,6 @@ INSERT INTO @extschema@.kanon_policy VALUES
 
 COMMENT ON TABLE @extschema@.kanon_policy IS 'one row per policy; read kanon_policies instead';
 
-SELECT pg_catalog.pg_extension_config_dump(p.tableoid, 'WHERE NOT built_in') FROM @extschema@.kanon_policy AS p LIMIT 1;
-
 CREATE VIEW @extschema@.kanon_policies WITH (security_barrier) AS
 SELECT policy, description, points, built_in FROM @extschema@.kanon_policy;
 

@@ -7,6 +7,3 @@
 CREATE FUNCTION @extschema@.kanon_close() RETURNS void LANGUAGE C AS 'MODULE_PATHNAME', 'kanon_close';
 SELECT @extschema@.kanon_close();
 DROP FUNCTION @extschema@.kanon_close();
-
--- But policies are no secret, and whoever dumps the database reads its own.
-GRANT SELECT ON @extschema@.kanon_policy TO PUBLIC;
