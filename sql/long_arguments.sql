@@ -1,4 +1,4 @@
--- What a caller gives does not fill messages and logs: every function, with long texts in each argument that takes any.
+-- Long arguments do not fill messages and logs: each function is called with long texts in each argument that takes any.
 SET client_min_messages = error;
 CREATE SCHEMA long_arguments;
 SET search_path = long_arguments, public;

@@ -70,7 +70,7 @@ UPDATE names.source SET kanon_person = 1 + id % 90;
 INSERT INTO names.w TABLE names.source;
 SELECT status, error, message FROM kanon_refresh('named');
 SELECT kanon_drop_publication('named');
--- What is left is refused.
+-- A column named like kanon's own is refused.
 CREATE TABLE own AS SELECT i AS id, i % 4 AS kanon__class, i % 2 AS sex, i % 3 AS kanon__x FROM generate_series(1, 120) i;
 \set VERBOSITY default
 SELECT kanon_create_publication('own_p', 'own', '{kanon__class,sex}', 5);

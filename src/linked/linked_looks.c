@@ -77,7 +77,7 @@ look_at_column(const LinkedTable *table, Shower *shower, int qi, int column, HTA
 	return look;
 }
 
-/* Is something in the release asked of the persons of each combination but how many they are? */
+/* The release has rules about the persons of each combination, beside their number. */
 static bool
 has_rules(const Linked *linked)
 {

@@ -431,7 +431,7 @@ read_rows(Asked *asked, Border *border)
 	return tally;
 }
 
-/* Whether a subject has more rows must not be looked at: that it may have is all that can be said. */
+/* The NOTICE says that a subject may have more rows.  It must not depend on whether one has. */
 static void
 say_contributions(FunctionCallInfo fcinfo, const Asked *asked)
 {

@@ -404,7 +404,7 @@ has_part(const char *name, const char *const *parts)
 	return false;
 }
 
-/* Is the name just one of these? */
+/* The whole name is one of these words. */
 static bool
 is_one_of(const char *name, const char *const *words)
 {

@@ -33,7 +33,7 @@ history_before(const Histories *histories)
 				 ", false AS " HISTORY_GONE ", NULL::pg_catalog.text AS " HISTORY_KEPT " WHERE false)";
 }
 
-/* The class of a staged row, `k`: classes that readers cannot tell apart are the first of them. */
+/* (number, same): classes that readers cannot tell apart are the first of them, where that is another one. */
 static char *
 class_numbers(const Run *run)
 {
@@ -42,14 +42,13 @@ class_numbers(const Run *run)
 	StringInfoData sql;
 
 	if (alike == NULL)
-		return "k." KANON_CLASS_COLUMN "::pg_catalog.int8 AS class";
+		return "(VALUES (-1, -1))";
 	initStringInfo(&sql);
-	appendStringInfoString(&sql, "coalesce((SELECT l.same FROM (VALUES (-1, -1::pg_catalog.int8)");
+	appendStringInfoString(&sql, "(VALUES (-1, -1)");
 	for (uint32 i = 0; i < run->release.nclasses; i++)
 		if (alike[i] != i)
 			appendStringInfo(&sql, ", (%u, %u)", i, alike[i]);
-	appendStringInfoString(&sql, ") AS l (number, same) WHERE l.number" EQ "k." KANON_CLASS_COLUMN
-								 "), k." KANON_CLASS_COLUMN ")::pg_catalog.int8 AS class");
+	appendStringInfoChar(&sql, ')');
 	border_pfree(run->border, alike);
 	return sql.data;
 }
@@ -70,7 +69,9 @@ find_outcome(Run *run)
 	else
 		histories->outcome = history_table(run, "outcome");
 	rows = psprintf(
-		"WITH c AS MATERIALIZED (SELECT k." HISTORY_ROW " AS nr, %s FROM %s AS k),"
+		"WITH c AS MATERIALIZED (SELECT k." HISTORY_ROW " AS nr, coalesce(l.same, k." KANON_CLASS_COLUMN
+		")::pg_catalog.int8 AS class FROM %s AS k LEFT JOIN %s AS l (number, same) ON l.number" EQ
+		"k." KANON_CLASS_COLUMN "),"
 		" new AS MATERIALIZED (SELECT s." HISTORY_ROW " AS nr, s." HISTORY_PERSON " AS person, s." COPY_UNIT
 		" AS unit, c.class FROM %s AS s JOIN c ON c.nr" EQ "s." HISTORY_ROW " WHERE NOT s." COPY_KNOWN "),"
 		" ended AS MATERIALIZED (SELECT e." HISTORY_ROW " AS nr, e." HISTORY_PERSON " AS person, e." COPY_UNIT
@@ -91,7 +92,7 @@ find_outcome(Run *run)
 		" e.unit, NULL::pg_catalog.int8, false FROM ended AS e LEFT JOIN went AS w ON w.person" EQ "e.person"
 		" UNION ALL SELECT n.nr, n.person, NULL::pg_catalog.int8, pg_catalog.concat('+', o.histories, ':', n.class),"
 		" n.unit, n.class, false FROM new AS n LEFT JOIN came AS o ON o.person" EQ "n.person",
-		class_numbers(run), run->staged->building, histories->source, histories->ended, before, before,
+		run->staged->building, class_numbers(run), histories->source, histories->ended, before, before,
 		histories->source);
 	history_sql("CREATE UNLOGGED TABLE %s AS SELECT o.*, false AS whole FROM (%s) AS o", histories->outcome,
 				rows);
@@ -140,7 +141,7 @@ hold(const Histories *histories, const char *defaults, const char *with, const c
 		with, histories->outcome, defaults, units);
 }
 
-/* Is anybody alone? */
+/* Somebody is alone: a history with fewer than k persons. */
 static bool
 any_alone(const Run *run)
 {

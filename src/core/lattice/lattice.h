@@ -463,8 +463,8 @@ extern KanonStatus checker_fill(Checker *checker, const uint32_t *class_of, int6
 /*
  * ---- full_domain_mend.c: the same under privacy rules.
  *
- * Are suppressed rows filled up under rules?  Then begin, each class with its entry, and mend with the suppressed rows (counts: NULL,
- * all that types have).  take: [ntypes] rows of each type, zero before, by class_of of each type.
+ * checker_mends says whether suppressed rows are filled up under rules.  The caller then begins, gives each class with its entry, and
+ * mends with the suppressed rows (counts: NULL, all that types have).  take: [ntypes] rows of each type, zero before, by class_of of each type.
  */
 extern bool checker_mends(const Checker *checker);
 extern KanonStatus checker_mend_begin(Checker *checker);
