@@ -99,6 +99,9 @@ SELECT * FROM kanon_attack('visits', 'kept', 'age', '{age}');
 SELECT * FROM kanon_attack('visits', 'kept', 'nr', '{age}', 0);
 SELECT * FROM kanon_attack('visits', 'kept', NULL, '{age}');
 SELECT * FROM kanon_attack('visits', 'everybody', 'nr', '{age}', hierarchies => '{"age": "nothing"}');
+-- a release's own hierarchies, of which one column is known
+SELECT measure, value FROM kanon_attack('visits', 'levels', 'nr', '{age}', 100, hierarchies => '{"zip": "zips"}') WHERE measure = 'found';
+SELECT measure, value FROM kanon_attack('visits', 'levels', 'nr', '{age}', 100, hierarchies => '{"nope": "zips"}') WHERE measure = 'found';
 ALTER TABLE everybody ALTER age TYPE text;
 SELECT * FROM kanon_attack('visits', 'everybody', 'nr', '{age}');
 -- as the caller

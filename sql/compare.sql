@@ -13,6 +13,10 @@ SELECT * FROM compared('people', 'people', '{age,zip,visit}', '{mark}') WHERE va
 SELECT avg(age)::numeric(10, 6) AS age, stddev_pop(age)::numeric(10, 6) AS age_spread, avg(mark)::numeric(10, 6) AS mark, extract(epoch FROM date '2020-01-01') + 86400 * avg(visit - date '2020-01-01') AS visit FROM people;
 SELECT column_name, measure, before, after FROM compared('people', 'people', '{age,zip,visit}', '{mark}') WHERE measure IN ('mean', 'standard_deviation', 'rows');
 
+-- empty cells spread evenly, or left out as avg() does
+CREATE TABLE some_blank AS SELECT CASE WHEN age < 30 THEN age END AS age, zip, visit, mark FROM people;
+SELECT round(max(before) FILTER (WHERE measure = 'mean'), 4) AS source, round(max(after) FILTER (WHERE measure = 'mean'), 4) AS evenly, round(max(after) FILTER (WHERE measure = 'mean_of_shown_cells'), 4) AS shown,
+       (SELECT round(avg(age), 4) FROM some_blank) AS avg, (SELECT round(avg(coalesce(age, (SELECT avg(age) FROM people))), 4) FROM some_blank) AS filled FROM compared('people', 'some_blank', '{age}');
 -- 1, 1, 1, 2 as a blank cell each: half of the rows are taken for 1, the others for 2.
 -- 3/4 and 1/4 against 1/2 and 1/2: a quarter of the rows would change, by all of the order; means 1.25 and 1.5;
 -- a query asks for one of the two values: 3 or 1 rows, where 2 are estimated

@@ -77,6 +77,12 @@ SELECT m, row_count FROM unnest('{greedy,sort_greedy,hungarian,ring}'::text[]) m
  kanon_freeform('three', NULL, '{a,b}', 2, method => m, mutual => true, dry_run => true);
 CREATE TABLE none (a int, b text);
 SELECT row_count, gcp FROM kanon_freeform('none', 'none_f', '{a,b}', 3);
+-- one run has one gcp, with weights and NULL, too
+CREATE TABLE weighed AS SELECT CASE WHEN i % 11 > 0 THEN i END AS a, 'x' || i % 5 AS b FROM generate_series(1, 60) i;
+SELECT f.gcp > 0 AS some FROM kanon_freeform('weighed', 'weighed_f', '{a,b}', 3, weights => '{"b": 3}', seed => 1) f;
+SELECT f.gcp = u.gcp AS same, round((f.cost / (60 * 4))::numeric, 4) <> round(f.gcp::numeric, 4) AS costs_otherwise
+FROM kanon_freeform('weighed', NULL, '{a,b}', 3, weights => '{"b": 3}', seed => 1, dry_run => true) f, kanon_usefulness u WHERE u.target_oid = 'weighed_f'::regclass;
+DROP TABLE weighed, weighed_f;
 SELECT * FROM kanon_check_freeform('none', 'none_f', '{a,b}', 3);
 
 -- types: what has no range is shown as a set

@@ -153,6 +153,22 @@ CREATE TABLE six AS SELECT * FROM (VALUES (10), (20), (30), (40), (50), (60)) v 
 CREATE TABLE evenly AS SELECT 'age' AS column_name, v::text AS value, 0.01 AS share FROM generate_series(1, 99) v;
 SELECT classes, row_count FROM kanon_cluster('six', 'six_public', '{age}', 2, show => 'set', mark => true, privacy => ARRAY[kanon_presence('evenly', 100, 0, 0.3, 0.9)]);
 SELECT count(*), age, kanon_pattern FROM six_public GROUP BY 2, 3;
+-- the page has a verdict on presence, counts it again, and its check counts it
+CREATE TABLE town AS SELECT i % 3 AS a FROM generate_series(1, 60) i;
+CREATE TABLE ill AS SELECT i % 3 AS a FROM generate_series(1, 18) i;
+CREATE FUNCTION on_presence() RETURNS TABLE (verdict text, says text, headline text, "check" text) LANGUAGE sql AS $$
+    SELECT v ->> 'verdict', v ->> 'says', d #>> '{verdict,verdict}', d ->> 'check_says' || ' ' || (d ->> 'check')
+    FROM (SELECT kanon_report_data(max(run), read_target => true, read_population => true) AS d FROM kanon_usefulness) r, jsonb_array_elements(d -> 'verdicts') v WHERE v ->> 'about' = 'presence' $$;
+SELECT classes FROM kanon_cluster('ill', 'ill_public', '{a}', 2, method => 'mondrian', show => 'suppress', privacy => ARRAY[kanon_delta_presence('town', 0.1, 0.4)]);
+SELECT * FROM on_presence();
+SELECT measure, value FROM kanon_risk('ill_public', '{a}', population => 'town') WHERE measure LIKE 'presence%';
+DELETE FROM town WHERE a = 1;
+INSERT INTO town VALUES (1);
+SELECT * FROM on_presence();
+SELECT count(*) > 0 AS some FROM kanon_full_domain('ill', 'ill_public', '{a}', 2, replace => true, hierarchies => '{"a": {"interval": [2]}}', privacy => ARRAY[kanon_delta_presence('ill', 0, 1)]);
+SELECT * FROM on_presence();
+DROP TABLE town, ill, ill_public;
+DROP FUNCTION on_presence;
 DROP VIEW with_values;
 DROP TABLE empty_cells, six, evenly, six_public;
 DROP VIEW nobody, sparse;

@@ -257,10 +257,11 @@ SELECT d -> 'beside' ->> 'table' AS beside, d -> 'beside' ->> 'checksum' = kanon
 FROM (SELECT kanon_report_data(max(run), read_target => true) AS d FROM kanon_usefulness) d;
 -- values that a column may have, as the caller said
 SELECT FROM kanon_synthetic('cases', 'cases_drawn', '{age,hiv}', 1, 0.001, domains => '{"age": {"from": 0, "to": 99}, "hiv": ["yes", "no"]}');
-SELECT s ->> 'says' AS says FROM (SELECT max(run) AS run FROM kanon_usefulness) r, jsonb_array_elements(kanon_report_data(r.run) -> 'statements') s WHERE s ->> 'about' = 'domains';
+SELECT s ->> 'says' AS says FROM (SELECT max(run) AS run FROM kanon_usefulness) r, jsonb_array_elements(kanon_report_data(r.run) -> 'statements') s WHERE s ->> 'about' IN ('domains', 'promise');
+SELECT d ->> 'check_says' AS says, d ->> 'check' AS "check" FROM (SELECT kanon_report_data(max(run)) AS d FROM kanon_usefulness) r;
 -- what a publication adds to the call
-SELECT kanon_create_publication('cases_seen', 'cases', '{age,zip}', 5, key => 'day', options => '{"max_gcp": 0.9, "min_rows": 10}');
-SELECT o ->> 'option' AS option, o ->> 'value' AS value FROM (SELECT max(run) AS run FROM kanon_usefulness) r, jsonb_array_elements(kanon_report_data(r.run) -> 'options') o WHERE o ->> 'option' IN ('key', 'keep_releases', 'max_gcp', 'min_rows', 'stable');
+SELECT kanon_create_publication('cases_seen', 'cases', '{age,zip}', 5, key => 'day', options => '{"max_gcp": 0.9, "min_rows": 10, "keep": ["hiv"], "privacy": [{"rule": "distinct_l", "l": 2, "column": "hiv"}]}');
+SELECT o ->> 'option' AS option, o ->> 'value' AS value FROM (SELECT max(run) AS run FROM kanon_usefulness) r, jsonb_array_elements(kanon_report_data(r.run) -> 'options') o WHERE o ->> 'option' IN ('key', 'keep_releases', 'max_gcp', 'min_rows', 'stable', 'privacy');
 
 -- a hostile object early in the caller's search_path is not met
 CREATE SCHEMA report_hostile;

@@ -20,6 +20,8 @@
 #include "catalog/pg_type.h"
 #include "common/pg_prng.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
@@ -86,6 +88,38 @@ same_column(const Source *target, const SourceColumn *column)
 	return source_columns(target, name_list(&name, 1), "key", "the key", &n);
 }
 
+/* A release's own hierarchies may be given, whichever of its columns are known. */
+static Jsonb *
+hierarchies_of_known(Jsonb *hierarchies, const Source *target, ArrayType *known)
+{
+	JsonbIterator *it;
+	JsonbIteratorToken token;
+	JsonbValue value;
+	Jsonb *left = hierarchies;
+	int n;
+	char **names;
+
+	if (hierarchies == NULL || known == NULL || !JB_ROOT_IS_OBJECT(hierarchies))
+		return hierarchies;
+	names = name_array(known, "known", &n);
+	it = JsonbIteratorInit(&hierarchies->root);
+	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
+	{
+		char *key;
+		bool is_known = false;
+
+		if (token != WJB_KEY)
+			continue;
+		key = pnstrdup(value.val.string.val, value.val.string.len);
+		for (int i = 0; i < n && !is_known; i++)
+			is_known = strcmp(names[i], key) == 0;
+		if (!is_known && get_attnum(target->relid, key) != InvalidAttrNumber)
+			left = DatumGetJsonbP(
+				DirectFunctionCall2(jsonb_delete, JsonbPGetDatum(left), CStringGetTextDatum(key)));
+	}
+	return left;
+}
+
 /* Both tables are read, each row type once. */
 static void
 read_both(Attack *attack, FunctionCallInfo fcinfo)
@@ -97,7 +131,9 @@ read_both(Attack *attack, FunctionCallInfo fcinfo)
 	SourceColumn *key = source_columns(source, name_array_arg(fcinfo, ARG_KEY), "key", "the key", &n);
 	SourceColumn *shown = same_column(target, key);
 
-	source_hierarchies(source, hierarchies_asked(fcinfo, ARG_HIERARCHIES, PG_GETARG_OID(ARG_TARGET), known));
+	source_hierarchies(source, hierarchies_of_known(hierarchies_asked(fcinfo, ARG_HIERARCHIES,
+																	  PG_GETARG_OID(ARG_TARGET), known),
+													target, known));
 	source_lock(target);
 	source_snapshot(source);
 	source_levels(source);

@@ -176,15 +176,22 @@ cell_moments(const Compared *compared, const Numbers *numbers, bool after, uint3
 	return (Moments){sum.part / spread.n, sum.x / spread.n, sum.xx / spread.n};
 }
 
+/* As compared, or as an analyst's AVG has it, who leaves empty cells out. */
 static void
-mean_and_spread(const Compared *compared, const Numbers *numbers, bool after, double *mean, double *spread)
+mean_and_spread(const Compared *compared, const Numbers *numbers, bool after, bool shown, double *mean,
+				double *spread)
 {
 	const RowTypes *types = after ? compared->records : compared->rows;
 	Moments sum = {0, 0, 0};
 
 	for (uint32 i = 0; i < types->ntypes; i++)
 	{
-		Moments m = cell_moments(compared, numbers, after, i);
+		Moments m;
+
+		if (after && shown &&
+			compared->release->cells[(Size) i * compared->n + numbers->column].show == KANON_SHOW_NOTHING)
+			continue;
+		m = cell_moments(compared, numbers, after, i);
 		double rows = (double) types->rows[i];
 
 		sum.part += rows * m.part;
@@ -286,11 +293,14 @@ put_column(Lines *lines, const Compared *compared, int c, Numbers *numbers, bool
 			"how far values would have to move in their order (earth mover's distance); NULL: to values that the source does not have");
 		set_up(numbers, compared, c, before);
 		for (int side = 0; side < 2; side++)
-			mean_and_spread(compared, numbers, side == 1, &means[side], &spreads[side]);
+			mean_and_spread(compared, numbers, side == 1, false, &means[side], &spreads[side]);
 		put(lines, "mean", column->name, &means[0], &means[1], means[1] - means[0],
 			"of the numbers; of dates and times in seconds, as extract(epoch) has them");
 		put(lines, "standard_deviation", column->name, &spreads[0], &spreads[1], spreads[1] - spreads[0],
 			"of the same");
+		mean_and_spread(compared, numbers, true, true, &means[1], &spreads[1]);
+		put(lines, "mean_of_shown_cells", column->name, &means[0], &means[1], means[1] - means[0],
+			"the mean again, without the empty cells of the target, as avg() leaves them out");
 	}
 	border_pfree(compared->border, before);
 	border_pfree(compared->border, after);

@@ -284,13 +284,10 @@ put_freeform(Lines *lines, const Run *run)
 	const FreeformCall *call = run->request->own;
 	const KanonReport *report = &run->report;
 	bool some = run->types->nrows > 0;
-	double cells = 0;
 
-	for (int c = 0; c < run->problem.ncolumns; c++)
-		cells += run->problem.columns[c].weight * run->types->nrows;
 	line_int8(lines, run->types->nrows, true);
 	line_int8(lines, some ? call->parts : 0, true);
-	line_float8(lines, some ? report->cost / cells : 0, true);
+	line_float8(lines, some ? run->measures.gcp : 0, true);
 	line_float8(lines, report->cost, true);
 	line_float8(lines, report->lower_bound, some && !isinf(report->lower_bound));
 	line_bool(lines, report->proven, true);

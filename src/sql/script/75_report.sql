@@ -400,6 +400,10 @@ statements AS (
         SELECT 60, 0, 'promise',
                CASE WHEN r.transactions IS NOT NULL OR r.mechanism IS NOT NULL OR r.anatomy IS NOT NULL
                     THEN (SELECT upper(left(n.says, 1)) || substr(n.says, 2) || '. ' FROM (SELECT substr(r.note, strpos(r.note, ': ') + 2) AS says) n)
+                         -- in words, as nobody reads an exponent
+                         || CASE WHEN r.mechanism ? 'epsilon' THEN format('In plain words: whatever somebody sees or concludes from the table is more or less likely by a factor of %s if one row of the source is another one. ',
+                                     CASE WHEN (r.mechanism ->> 'epsilon')::float8 > 30 THEN 'more than 1,000,000,000,000' ELSE 'up to ' || to_char(ceil(CASE WHEN (r.mechanism ->> 'epsilon')::float8 < 3 THEN 100 ELSE 1 END * exp((r.mechanism ->> 'epsilon')::float8)) / CASE WHEN (r.mechanism ->> 'epsilon')::float8 < 3 THEN 100 ELSE 1 END,
+                                             CASE WHEN (r.mechanism ->> 'epsilon')::float8 < 3 THEN 'FM990.00' ELSE 'FM999,999,999,999,990' END) END) ELSE '' END
                          || CASE WHEN r.mechanism IS NOT NULL THEN format('(That is the promise of %s. It is about how %s drawn, and cannot be verified from the table itself.)', split_part(r.note, ',', 1), CASE r.model WHEN 'cross_training' THEN 'noise was' ELSE 'the rows were' END)
                                  ELSE format('(That is %s, counted in the %s.)', split_part(r.note, ':', 1), CASE WHEN r.anatomy IS NULL THEN 'table itself' ELSE 'tables themselves' END) END
                     WHEN r.matches IS NOT NULL THEN CASE r.method
@@ -540,7 +544,7 @@ verdicts AS (
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'The promise was kept when the table was published, but it is weaker than k-anonymity.'
                     WHEN r.mechanism IS NOT NULL THEN CASE r.model WHEN 'cross_training' THEN 'Noise was' ELSE 'The rows were' END || ' drawn with a secure random generator. That cannot be verified from the table itself. kanon checked that the table has the rows that were drawn, and no others.'
                     WHEN r.anatomy IS NOT NULL THEN 'The promise was kept when the tables were published, but it protects the sensitive values alone. Somebody who knows a person''s other values finds the row, and knows that the person is in the table.'
-                    WHEN r.matches IS NOT NULL THEN format('Every row and every record has at least %s matches. kanon counted them in the table before anybody could see it.', r.matches)
+                    WHEN r.matches IS NOT NULL THEN format('Every row and every record has at least %s matches, and each is as likely the true one as the others. kanon counted the matches in the table before anybody could see it.', r.matches)
                     WHEN NOT l.safe THEN format('The tables have been changed since they were published: %s combinations of rows have fewer than %s persons, %s rows belong to nobody, and the smallest class has %s persons.', l.below_k, r.k, l.dangling, coalesce(l.smallest_class, 0))
                     WHEN r.linked IS NOT NULL THEN format('At least %s persons were promised for what somebody may know of a person. kanon counted them over all tables of the release before anybody could see them.', r.linked ->> 'k')
                          || coalesce(' The smallest class has ' || (r.tables ->> 'smallest_class') || ' persons' || coalesce(', and the rarest combination of rows ' || nullif(r.tables ->> 'smallest', '0'), '') || '.', '')
@@ -579,6 +583,19 @@ verdicts AS (
         SELECT 16, 'nearly_empty', 'caution', CASE WHEN c.share = 1 THEN format('The column %s is empty: none of its cells shows anything.', c.name) ELSE format('The column %s is nearly empty: %s %% of its cells show nothing.', c.name, to_char(floor(1000 * c.share) / 10, 'FM990.0')) END,
                jsonb_build_object('nearly_empty', c.column_name)
         FROM r, columns c WHERE r.published_rows > 0 AND c.share >= 0.9
+        UNION ALL
+        -- presence has a verdict of its own: k says nothing of it
+        SELECT 17, 'presence', CASE WHEN m.highest > m.dmax + 1e-9 OR m.lowest < m.dmin - 1e-9 THEN 'no' WHEN m.dmax >= 1 THEN 'caution' ELSE 'yes' END,
+               format('Whether somebody of the population %s is in the table: a chance between %s and %s was promised%s. ', m.named, m.dmin, m.dmax, coalesce(', for each class with a probability of at least ' || m.confidence, ''))
+               || CASE WHEN m.highest > m.dmax + 1e-9 OR m.lowest < m.dmin - 1e-9 THEN format('It was counted again for this page: from %s to %s. The table or the population has changed since.', round(m.lowest::numeric, 4), round(m.highest::numeric, 4))
+                       WHEN m.highest IS NOT NULL THEN format('It was counted again for this page: from %s to %s.', round(m.lowest::numeric, 4), round(m.highest::numeric, 4))
+                       ELSE 'kanon counted it for every class before anybody could see the table.' END
+               || CASE WHEN m.dmax >= 1 THEN ' A chance of 1 is certainty: of some persons it can be told that they are in the table.' ELSE '' END,
+               jsonb_build_object('dmin', m.dmin, 'dmax', m.dmax, 'highest', m.highest, 'lowest', m.lowest)
+        FROM (SELECT coalesce(x.rule ->> 'population', x.rule ->> 'distributions') AS named, (x.rule ->> 'dmin')::float8 AS dmin, (x.rule ->> 'dmax')::float8 AS dmax, x.rule ->> 'confidence' AS confidence,
+                     CASE WHEN x.rule ->> 'rule' = 'delta_presence' THEN (SELECT (y ->> 'value')::float8 FROM now n, jsonb_array_elements(n.measures) AS y WHERE y ->> 'measure' = 'presence_highest') END AS highest,
+                     CASE WHEN x.rule ->> 'rule' = 'delta_presence' THEN (SELECT (y ->> 'value')::float8 FROM now n, jsonb_array_elements(n.measures) AS y WHERE y ->> 'measure' = 'presence_lowest') END AS lowest
+              FROM r, jsonb_array_elements(r.privacy) AS x (rule) WHERE x.rule ->> 'rule' IN ('delta_presence', 'presence') AND r.published_rows > 0) m
         UNION ALL
         SELECT 18, 'releases', 'caution', format('Somebody who keeps release %s can compare it with this one: %s in two classes with fewer than k persons in common.',
                    l.earlier, CASE l.persons_below_k WHEN 1 THEN '1 person is' ELSE to_char(l.persons_below_k, 'FM999,999,999,999,999,990') || ' persons are' END),
@@ -646,7 +663,7 @@ verdicts AS (
 -- the worst first: what says who somebody is, then what is said of them
 ranked AS (
     SELECT v.*, row_number() OVER (ORDER BY array_position('{no,caution,yes}'::text[], v.verdict),
-               coalesce(array_position('{quasi_identifiers,identifiers,persons,counts,kept,held_back,releases,left_out,nearly_empty}'::text[], v.about), 99),
+               coalesce(array_position('{quasi_identifiers,presence,identifiers,persons,counts,kept,held_back,releases,left_out,nearly_empty}'::text[], v.about), 99),
                -(v.claim ->> 'one_rows')::bigint, v.nr, v.says) AS severity
     FROM verdicts v),
 measures AS (
@@ -711,7 +728,7 @@ SELECT jsonb_build_object(
     'classes', r.has_classes,
     'records', r.transactions IS NULL AND r.tables IS NULL,
     'statements', (SELECT jsonb_agg(to_jsonb(s) - 'nr' - 'part' ORDER BY s.nr, s.part) FROM statements s),
-    'verdict', CASE WHEN EXISTS (SELECT FROM verdicts v WHERE v.nr = 10 AND v.verdict = 'no') THEN '{"verdict": "no", "says": "The table is not what was published."}'
+    'verdict', CASE WHEN EXISTS (SELECT FROM verdicts v WHERE v.nr IN (10, 17) AND v.verdict = 'no') THEN '{"verdict": "no", "says": "The table is not what was published."}'
                     WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict = 'no' AND v.about = 'persons')
                     THEN (SELECT jsonb_build_object('verdict', 'no', 'says', format('Fewer than %s persons share a class, it seems, although %s rows do: counted by %s, this is so for %s rows (%s).', r.k, r.k, d.quoted, kanon_internal.kanon_counted(d.few_rows), kanon_internal.kanon_share_up(d.few_rows, r.published_rows)))
                           FROM disclosed d WHERE d.few_classes > 0 ORDER BY d.few_rows DESC, d.name LIMIT 1)
@@ -776,19 +793,24 @@ SELECT jsonb_build_object(
                          SELECT format('SELECT * FROM %I.kanon_check_linked(%L, %L, k => %s, known_rows => %L);', (SELECT h.name FROM home h), min(t.shown) FILTER (WHERE t.role = 'subject'),
                                        jsonb_object_agg(t.shown, jsonb_build_object('quasi_identifiers', t.names)) FILTER (WHERE t.shown IS NOT NULL), r.k, r.options ->> 'known_rows')
                          FROM linked_tables t WHERE t.role IN ('subject', 'rows', 'copies') HAVING bool_and(t.shown IS NOT NULL))
-                  WHEN r.mechanism IS NOT NULL OR r.model = 'linked' THEN NULL
+                  WHEN r.model = 'linked' THEN NULL
+                  WHEN r.mechanism IS NOT NULL THEN format('SELECT %I.kanon_checksum(%L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target))
                   WHEN r.anatomy IS NOT NULL THEN format('SELECT min(n / most) AS l FROM (SELECT sum(c) AS n, max(c) AS most FROM (SELECT kanon_group, sum(kanon_count) AS c FROM %s GROUP BY kanon_group, %I) v GROUP BY kanon_group) g;', r.anatomy ->> 'sensitive_target', r.anatomy ->> 'sensitive')
                   WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s%s);', (SELECT h.name FROM home h), coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches, coalesce(', k_column => ' || quote_literal(r.options ->> 'k_column'), '') || coalesce(', hierarchies => ' || quote_literal(r.options ->> 'hierarchies'), ''))
                   -- what is generalised, or a range or set, cannot be compared with a population as it is
                   WHEN r.population IS NOT NULL AND (EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') OR (r.model = 'cluster' AND r.options ->> 'show' IS DISTINCT FROM 'suppress')) THEN NULL
-                  WHEN r.population IS NOT NULL THEN format('SELECT * FROM %I.kanon_risk(%L, %L, population => %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.population)
+                  WHEN r.any_population IS NOT NULL AND NOT (EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') OR (r.model = 'cluster' AND r.options ->> 'show' IS DISTINCT FROM 'suppress'))
+                  THEN format('SELECT * FROM %I.kanon_risk(%L, %L, population => %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.any_population)
                   WHEN r.few_known THEN format('SELECT * FROM %I.kanon_check(%L, %L, %s, %s%s, missing => %L%s);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, coalesce(r.options ->> 'known_columns', 'NULL'), r.k,
                          CASE WHEN r.options ? 'combinations' THEN ', combinations => ' || quote_literal(ARRAY(SELECT jsonb_array_elements_text(r.options -> 'combinations'))::text) ELSE '' END, r.few_missing, (SELECT format(', subject => %L', p.name) FROM persons p))
                   ELSE format('SELECT * FROM %I.kanon_check(%L, %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text) END,
     'check_says', CASE WHEN r.matches IS NOT NULL THEN 'The table alone does not show whether the promise was kept: the call compares it with the source. Only somebody who may read both can check it:'
                        WHEN r.anatomy IS NOT NULL THEN 'Anybody who may read the second table can check it without this page:'
                        WHEN r.options ?| '{h,rho}' AND NOT r.options ? 'sensitive_items' THEN 'Anybody who may read the table can check it. Write the private items in place of the dots: they are not recorded.'
-                       WHEN r.population IS NOT NULL THEN 'Anybody who may read the table and the population can check it without this page:'
+                       WHEN r.mechanism IS NOT NULL THEN 'No count in the table shows whether the promise was kept. Anybody who may read the table can check that it is the one of this page, by its SHA-256:'
+                       WHEN r.any_population IS NOT NULL AND (r.population IS NOT NULL OR NOT (EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') OR (r.model = 'cluster' AND r.options ->> 'show' IS DISTINCT FROM 'suppress')))
+                       THEN 'Anybody who may read the table and the population can check it without this page:'
+                       WHEN jsonb_path_exists(r.privacy, '$[*] ? (@.rule == "delta_presence" || @.rule == "presence")') THEN 'Anybody who may read the table can count the rows of its classes. This call does not count presence:'
                        WHEN r.subject IS NOT NULL AND NOT (r.few_known AND EXISTS (SELECT FROM persons)) THEN format('Anybody who may read the table can count the rows of its classes. Only somebody who may read %s can count persons.', quote_ident(r.subject))
                        WHEN r.tables IS NOT NULL THEN 'Anybody who may read the tables can check it without this page:'
                        WHEN r.linked IS NOT NULL THEN 'Anybody who may read the table can count the rows of its classes. kanon_check_linked counts the promise over all tables.'
@@ -845,14 +867,16 @@ SELECT jsonb_build_object(
                      WHEN (SELECT s.could > cardinality(s.kept) FROM sides s) THEN (SELECT format('Of the kept columns the first %s are compared here; kanon_compare takes the others.', cardinality(s.kept)) FROM sides s) END,
         'least', (SELECT s.least FROM sides s),
         'columns', coalesce((SELECT jsonb_agg(jsonb_build_object('column_name', v.name, 'distance', v.distance,
-                       'numbers', CASE WHEN v.mean IS NOT NULL AND NOT v.date THEN jsonb_build_object('mean', v.mean, 'spread', v.spread) END,
+                       'numbers', CASE WHEN v.mean IS NOT NULL AND NOT v.date THEN jsonb_build_object('mean', v.mean, 'spread', v.spread, 'shown', v.shown) END,
                        -- seconds say nothing to anybody
                        'dates', CASE WHEN v.date THEN jsonb_build_object(
                            'before', to_char(to_timestamp((v.mean -> 'before')::float8) AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
                            'after', to_char(to_timestamp((v.mean -> 'after')::float8) AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
+                           'shown', to_char(to_timestamp((v.shown -> 'after')::float8) AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
                            'days_before', round(((v.spread -> 'before')::float8 / 86400)::numeric, 1), 'days_after', round(((v.spread -> 'after')::float8 / 86400)::numeric, 1)) END) ORDER BY v.nr)
                    FROM (SELECT n.name, n.nr, (SELECT x.value FROM compared x WHERE x.column_name = n.name AND x.measure = 'distribution_distance') AS distance,
                                 (SELECT to_jsonb(x) FROM compared x WHERE x.column_name = n.name AND x.measure = 'mean') AS mean,
+                                (SELECT to_jsonb(x) FROM compared x WHERE x.column_name = n.name AND x.measure = 'mean_of_shown_cells') AS shown,
                                 (SELECT to_jsonb(x) FROM compared x WHERE x.column_name = n.name AND x.measure = 'standard_deviation') AS spread,
                                 EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = s.source_now AND a.attname = n.name AND a.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype)) AS date
                          FROM sides s, unnest(s.names || s.kept) WITH ORDINALITY AS n (name, nr)) v), '[]'),
@@ -867,14 +891,14 @@ SELECT jsonb_build_object(
                      'here', coalesce(l.relation::oid = r.target_oid, false),
                      'finished', to_char(l.finished AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC', 'cost_a_row', l.cost / nullif(l.row_count, 0)) ORDER BY l.release)
                  FROM releases l),
-    'options', (SELECT jsonb_agg(jsonb_build_object('option', o.key, 'value', CASE WHEN o.key = 'privacy' THEN (SELECT string_agg(x ->> 'says', '; ') FROM jsonb_array_elements(o.value) AS x)
+    'options', (SELECT jsonb_agg(jsonb_build_object('option', o.key, 'value', CASE WHEN o.key = 'privacy' THEN (SELECT string_agg(coalesce(x ->> 'says', (x)::text), '; ') FROM jsonb_array_elements(o.value) AS x)
                     WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}'
                     WHEN o.key = 'domains' AND length(o.value::text) > 400 THEN left(o.value::text, 400) || ' ...' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
                 FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'domains', 'epsilon', 'gamma', 't')), '{}') || (r.options - '{may_name_persons,identify_together,tell,shows_few,metric_bound,linked,held_back}'::text[] - CASE WHEN r.mechanism IS NULL THEN '' ELSE 'quasi_identifiers' END)
                     || CASE WHEN r.mechanism IS NULL THEN '{}' ELSE jsonb_build_object('columns', r.options -> 'quasi_identifiers') END
                     || CASE WHEN r.linked IS NOT NULL THEN r.linked - '{promised,keys,worst}'::text[] || CASE WHEN r.model <> 'linked' THEN jsonb_build_object('class_size', r.k) ELSE '{}' END ELSE '{}' END
                     -- of a publication, what no run of it is told
-                    || coalesce((SELECT jsonb_strip_nulls(jsonb_build_object('key', p.key, 'keep_releases', p.keep_releases, 'stable', p.stable, 'protect_successive', p.protect_successive)) || p.options
+                    || coalesce((SELECT jsonb_strip_nulls(jsonb_build_object('key', p.key, 'keep_releases', p.keep_releases, 'stable', p.stable, 'protect_successive', p.protect_successive)) || (p.options - CASE WHEN r.privacy <> '[]' THEN 'privacy' ELSE '' END)
                                  FROM @extschema@.kanon_publications p WHERE p.publication = r.publication), '{}')) AS o),
     'metadata', (SELECT jsonb_agg(jsonb_build_object('name', m.key, 'value', m.value) ORDER BY m.key COLLATE "C") FROM jsonb_each_text(kanon_report_data.metadata) AS m),
     'checksum', CASE WHEN kanon_report_data.read_target AND r.target_now IS NOT NULL THEN @extschema@.kanon_checksum(r.target_now) END,

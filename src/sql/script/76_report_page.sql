@@ -22,7 +22,7 @@ verdicts AS (
 -- the worst first, and none of the worst kind folded
 ranked AS (
     SELECT x.v, row_number() OVER (ORDER BY array_position('{no,caution,yes}'::text[], x.v ->> 'verdict'),
-               coalesce(array_position('{quasi_identifiers,identifiers,persons,counts,kept,held_back,releases,left_out,nearly_empty}'::text[], x.v ->> 'about'), 99), x.nr, x.place) AS at,
+               coalesce(array_position('{quasi_identifiers,presence,identifiers,persons,counts,kept,held_back,releases,left_out,nearly_empty}'::text[], x.v ->> 'about'), 99), x.nr, x.place) AS at,
            rank() OVER (ORDER BY array_position('{no,caution,yes}'::text[], x.v ->> 'verdict')) AS kind
     FROM verdicts x)
 SELECT kanon_page_with_tables.page || jsonb_build_object(
