@@ -478,6 +478,15 @@ my @claims = (
 		return $is eq "$c->{one_classes} $c->{one_rows} $c->{most_classes} $c->{most_rows}"; } ],
 	[ nearly_empty => sub { my ($c) = @_; return value("SELECT count(*) FILTER (WHERE $c->{nearly_empty} IS NULL)::float8 / count(*) FROM $target") >= 0.9; } ],
 	[ domain => sub { my ($c) = @_; return !$chance{ $call->{function} }{domain} || $c->{domain} == $chance{ $call->{function} }{domain}; } ],
+	# presence: the rule's own bounds, kept, and how near it comes to them
+	[ dmin => sub {
+		my ($c) = @_;
+		my ($rule) = grep { ($_->{dmin} // '') ne '' } @{ $json->decode(value("SELECT coalesce(options -> 'privacy', '[]') FROM kanon_usefulness WHERE run = $run")) };
+		return 0 if $rule->{dmin} != $c->{dmin} || $rule->{dmax} != $c->{dmax} || !$rule{ $rule->{rule} }->($rule);
+		return 1 unless defined $c->{highest};
+		my $fits = join ' AND ', map { "(t.$_ IS NULL OR t.$_ = s.$_)" } @qis;
+		my ($highest, $lowest) = $db->selectrow_array("SELECT max(share), min(share) FROM (SELECT count(*)::float8 / (SELECT count(*) FROM everybody s WHERE $fits) AS share FROM $target t WHERE NOT ($blank) GROUP BY $shown) g");
+		return abs($highest - $c->{highest}) < 1e-9 && abs($lowest - $c->{lowest}) < 1e-9; } ],
 	[ allowed => sub { my ($c) = @_; return "@{$c->{allowed}}" eq ($call->{sql} =~ /allow_identifying/ ? 'nr person' : ''); } ]);
 
 sub escaped { my ($text) = @_; $text =~ s/&/&amp;/g; $text =~ s/</&lt;/g; $text =~ s/>/&gt;/g; $text =~ s/"/&quot;/g; $text =~ s/'/&#39;/g; return $text; }
@@ -556,6 +565,20 @@ $db->do("DELETE FROM $target WHERE ctid NOT IN (SELECT min(ctid) FROM $target GR
 ok(!$check->($statement->{claim}), 'a class that is too small is found');
 my $changed = $json->decode(value("SELECT kanon_report_data($call->{run}, read_target => true)"))->{verdict};
 is($changed->{verdict}, 'no', 'and the report says that the table is another one');
+
+# a bound that was not asked for, and a figure that is another one
+for my $of (grep { $_->{ran} && $_->{rule} =~ /presence/ } @calls)
+{
+	($call) = $of;
+	($target, $run) = @$of{qw(target run)};
+	next unless $of->{function} eq 'full_domain';
+	my ($says) = grep { exists $_->{claim}{dmin} } @{ $json->decode(value("SELECT kanon_report_data($run, read_population => true)"))->{verdicts} };
+	($check) = map { $_->[1] } grep { $_->[0] eq 'dmin' } @claims;
+	my $claim = $says->{claim};
+	next unless $check->($claim);
+	ok(!$check->({ %$claim, dmin => $claim->{dmin} + 0.01 }) && !$check->({ %$claim, dmax => $claim->{dmax} - 0.01 }), "another bound of $of->{rule} is found");
+	ok(!$check->({ %$claim, highest => $claim->{highest} + 0.01 }) && !$check->({ %$claim, lowest => $claim->{lowest} - 0.01 }), 'another share is found') if defined $claim->{highest};
+}
 
 $db->disconnect;
 $node->stop;
