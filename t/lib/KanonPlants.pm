@@ -136,7 +136,9 @@ my %code = (
 	body_sql => sub { (expression('h(1)', $give_f, $f, "CREATE FUNCTION h(int) RETURNS boolean IMMUTABLE LANGUAGE sql SET search_path FROM CURRENT AS 'SELECT f(\$1)';\n"), unseen => 1) },
 	body_inlined => sub { (expression('h(1)', $give_f, $f, "CREATE FUNCTION h(int) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN f(\$1);\n"), unseen => 1) },
 	body_pl => sub { (expression('h(1)', $give_f, $f, "CREATE FUNCTION h(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql SET search_path FROM CURRENT AS 'BEGIN RETURN f(\$1); END';\n"), unseen => 1) },
-	body_cast => sub { (expression('h(1)', give('FUNCTION to_t(int)'), "CREATE TYPE t AS (x int);\n", function('to_t(int)', 't', 'ROW($1)::t'), "CREATE CAST (int AS t) WITH FUNCTION to_t(int) AS ASSIGNMENT;\nCREATE FUNCTION h(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql SET search_path FROM CURRENT AS 'DECLARE v t; BEGIN v := \$1; RETURN v IS NOT NULL; END';\n"), unseen => 1) },
+	body_assigned => sub { (expression('h(1)', give('FUNCTION to_t(int)'), "CREATE TYPE t AS (x int);\n", function('to_t(int)', 't', 'ROW($1)::t'), "CREATE CAST (int AS t) WITH FUNCTION to_t(int) AS ASSIGNMENT;\nCREATE FUNCTION h(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql SET search_path FROM CURRENT AS 'DECLARE v t; BEGIN v := \$1; RETURN v IS NOT NULL; END';\n"), unseen => 1) },
+	# (the language makes this call itself, with no query: fmgr_hook alone sees it)
+	body_cast => sub { (expression('h(1) IS NOT NULL', give('FUNCTION to_e(int)'), "CREATE TYPE e AS ENUM ('a');\n", function('to_e(int)', 'e', "''a''"), "CREATE CAST (int AS e) WITH FUNCTION to_e(int) AS ASSIGNMENT;\nCREATE FUNCTION h(int) RETURNS e IMMUTABLE LANGUAGE plpgsql SET search_path FROM CURRENT AS 'BEGIN RETURN \$1; END';\n"), unseen => 1) },
 	text_run => sub { (expression("query_to_xml('SELECT SCHEMA.f(1)', true, true, '') IS NOT NULL", $give_f, $f), fixed => 0, unseen => 1) },
 	domain_of_text => sub { (expression("query_to_xml('SELECT 1::SCHEMA.d', true, true, '') IS NOT NULL", give('DOMAIN d'), "CREATE DOMAIN d AS int CHECK (nextval('public.ran') > VALUE - 2);\n"), fixed => 0, unseen => 1) },
 	# aggregates
@@ -157,6 +159,8 @@ my %code = (
 	},
 	# types
 	(map { my $of = $_->[0]; ($of =~ /^(\w+)/)[0] => sub { (expression($of =~ /^base_in/ ? "'1'::text::base IS NOT NULL" : "'1'::base IS NOT NULL", give("FUNCTION $of"), $base), fixed => 0) } } @base),
+	# (the array's own input leads there, which the tree of the expression does not name)
+	base_in_array => sub { (expression("'{1}'::text::base[] IS NOT NULL", give('FUNCTION base_in(cstring)'), $base), fixed => 0) },
 	subscripts => sub {
 		my @of = ([ 'subs_in(cstring)', 'subs', 'point_in' ], [ 'subs_out(subs)', 'cstring', 'point_out' ], [ 'subs_at(internal)', 'internal', 'raw_array_subscript_handler' ]);
 		(expression("('(1,2)'::subs)[0] IS NOT NULL", give('FUNCTION subs_at(internal)'), super("CREATE TYPE subs;\n", map({ internal(@$_) } @of), "CREATE TYPE subs (INPUT = subs_in, OUTPUT = subs_out, LIKE = point, ELEMENT = float8, SUBSCRIPT = subs_at);\n", owned(map { $_->[0] } @of))), fixed => 0)
