@@ -97,6 +97,29 @@ SELECT kanon_create_publication('own.pub_top', 'own.top', '{a,b}', 3);
 E
 like($told, qr/NOTICE:  publication own\.pub_top reads what other roles can change\nDETAIL:  Relation own\.top: it calls function evil\.yes\(integer\) of another role\./, 'a NOTICE names the culprit three levels below');
 unlike($told, qr/ERROR/, 'and the publication is made');
+(undef, undef, $told) = $node->psql('postgres', <<'E', extra_params => [ '-U', 'owner' ]);
+CREATE TABLE own.plain AS SELECT i % 5 AS a, i % 2 AS b FROM generate_series(1, 50) i;
+CREATE VIEW own.levels AS SELECT i AS value, i / 2 AS level1 FROM generate_series(0, 9) i WHERE evil.yes(i);
+CREATE VIEW own.clean AS SELECT i AS value, i / 2 AS level1 FROM generate_series(0, 9) i;
+SELECT kanon_create_publication('own.pub_plain', 'own.plain', '{a,b}', 3, '{"hierarchies": {"a": "own.clean"}}', model => 'full_domain');
+SELECT kanon_alter_publication('own.pub_plain', k => 4);
+SELECT kanon_refresh('own.pub_plain');
+E
+unlike($told, qr/what other roles can change/, 'nothing is told while nothing of others is read');
+sub altered { my (undef, undef, $said) = $node->psql('postgres', ($_[1] // '') . "SELECT kanon_alter_publication('own.pub_plain', $_[0])", extra_params => [ '-U', 'owner' ]); return $said; }
+my $leveled = q(set_options => '{"hierarchies": {"a": "own.levels"}}');
+my $names = qr/NOTICE:  publication own\.pub_plain reads what other roles can change\nDETAIL:  Relation own\.levels: it calls function evil\.yes\(integer\) of another role\.\n/;
+like(altered($_, 'SET kanon.read_strangers = off;'), qr/ERROR:  relation own\.levels is not read/, 'where it is not to be, it is refused') foreach $leveled, "$leveled, solve => false";
+like(altered("$leveled, dry_run => true"), $names, 'an alteration that is tried tells it');
+like(altered($leveled), $names, 'and one that names a view of one\'s own');
+unlike(altered('k => 5'), qr/other roles/, 'and none that names nothing');
+is(as('owner', "SET kanon.read_strangers = off; DO \$\$ BEGIN PERFORM kanon_alter_publication('own.pub_plain', set_options => '{}', solve => false); END \$\$; SELECT strangers FROM own.pub_plain_publication"), 'f', 'who reads no strangers accepts none');
+is(as('owner', "SELECT error FROM kanon_refresh('own.pub_plain')"), '42501', '… from then on');
+(undef, undef, $told) = $node->psql('postgres', <<'E', extra_params => [ '-U', 'owner' ]);
+CREATE SCHEMA several;
+SELECT kanon_create_linked_publication('several', 'own.person', '{"own.person": {"quasi_identifiers": ["a"], "hierarchies": {"a": "own.levels"}}, "own.visit": {"quasi_identifiers": ["b"]}}', 3, private_schema => 'hidden');
+E
+like($told, qr/NOTICE:  publication several\.person reads what other roles can change\nDETAIL:  Relation own\.levels: it calls/, 'a publication of several tables tells it, too');
 is(as('owner', <<'E'), '', 'views, rules and policies lock no more than reading does');
 CREATE TABLE own.noted (x int);
 CREATE TABLE own.base AS SELECT i % 5 AS a, i % 2 AS b FROM generate_series(1, 50) i;

@@ -434,8 +434,8 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	if (GetUserId() == publication->owner &&
 		!(PG_ARGISNULL(ALTER_OPTIONS) && PG_ARGISNULL(ALTER_SET_OPTIONS)))
 	{
-		publication->strangers = names_strangers(source, publication->options);
 		alteration.named = kanon_read_strangers;
+		publication->strangers = alteration.named && names_strangers(source, publication->options);
 	}
 	identity_assume(publication, &saved);
 	SPI_connect();
@@ -465,6 +465,8 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 		rehearse(store, &alteration);
 	else
 		store(&alteration);
+	if (alteration.named)
+		publication_tell_strangers(publication, source);
 	if (changes.text.len == 0)
 		ereport(NOTICE, (errmsg("publication %s is as it was", publication->name)));
 	else

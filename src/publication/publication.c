@@ -339,18 +339,36 @@ establish(void *arg)
 	release_build(establishing->publication, establishing->release, NIL);
 }
 
-/* A view of one's own may read others' relations below it, which nobody sees who names it. */
-static void
-tell_strangers(const KanonPublication *publication, Oid source, const char *why)
+/* Of those that were named, the owner's own: nobody who names one sees what stands below it. */
+void
+publication_tell_strangers(const KanonPublication *publication, Oid source)
 {
-	if (publication->strangers && get_rel_relkind(source) == RELKIND_VIEW &&
-		kanon_owns_relation(source, publication->owner))
-		ereport(NOTICE,
-				(errmsg("publication %s reads what other roles can change", publication->name),
-				 why != NULL ? errdetail("Relation %s: %s.", relation_name(source), why)
-							 : errdetail("A function that it calls leads to it."),
-				 errhint("Each refresh may run their code with your rights. SET kanon.read_strangers = off "
-						 "before you create it to have that refused.")));
+	ArrayType *listed = relations_listed(publication->options);
+	int n = ArrayGetNItems(ARR_NDIM(listed), ARR_DIMS(listed));
+	List *relids = list_make1_oid(source);
+	bool named = false;
+	StringInfoData told;
+	ListCell *lc;
+
+	for (int i = 0; i < n; i++)
+		relids = list_append_unique_oid(relids, ((const Oid *) ARR_DATA_PTR(listed))[i]);
+	initStringInfo(&told);
+	foreach (lc, publication->strangers ? relids : NIL)
+	{
+		Oid relid = lfirst_oid(lc);
+		const char *why = OidIsValid(relid) ? relation_mistrusted(relid) : NULL;
+
+		named = named || why != NULL;
+		if (why != NULL && kanon_owns_relation(relid, publication->owner))
+			appendStringInfo(&told, "%sRelation %s: %s.", told.len > 0 ? " " : "", relation_name(relid), why);
+	}
+	if (publication->strangers && (told.len > 0 || !named))
+		ereport(
+			NOTICE,
+			(errmsg("publication %s reads what other roles can change", publication->name),
+			 told.len > 0 ? errdetail("%s", told.data) : errdetail("A function that it calls leads to it."),
+			 errhint("Each refresh may run their code with your rights. SET kanon.read_strangers = off "
+					 "before the call to have that refused.")));
 }
 
 void
@@ -360,10 +378,8 @@ publication_establish(KanonPublication *publication, const char *name, Oid sourc
 	Identity saved;
 	Establishing establishing = {publication, &release};
 	bool accepted = kanon_read_strangers;
-	const char *why;
 
-	publication->strangers = names_strangers(source, publication->options);
-	why = publication->strangers ? relation_mistrusted(source) : NULL;
+	publication->strangers = accepted && names_strangers(source, publication->options);
 	identity_assume(publication, &saved);
 	publication_create_tables(publication, name, schema);
 	source_view_create(publication, source, name, schema);
@@ -376,7 +392,7 @@ publication_establish(KanonPublication *publication, const char *name, Oid sourc
 	release.finished = GetCurrentTimestamp();
 	publication_store(publication);
 	release_add(publication, &release);
-	tell_strangers(publication, source, why);
+	publication_tell_strangers(publication, source);
 	identity_return(&saved);
 }
 

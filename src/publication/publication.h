@@ -302,6 +302,9 @@ extern KanonPublication *linked_find(Oid extension, const char *schema, bool (*w
 /* Makes what belongs to a new publication, and its first release. */
 extern void publication_establish(KanonPublication *publication, const char *name, Oid source, Oid schema);
 
+/* That the owner's own relations lead to other roles' code, where the owner has just named them. */
+extern void publication_tell_strangers(const KanonPublication *publication, Oid source);
+
 /* Raises when there is such a relation; nobody else makes one until this transaction is over.  Qualified and quoted. */
 extern char *publication_new_name(const char *name, Oid source, char **bare, Oid *namespace);
 
