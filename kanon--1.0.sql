@@ -2378,13 +2378,16 @@ verdicts AS (
                     WHEN r.model = 'cross_training' AND r.mechanism IS NOT NULL THEN 'No column is labelled as an identifier; values are those of the source with noise.'
                     WHEN r.mechanism IS NOT NULL THEN 'No column is labelled as an identifier; values are those of the domains, whether they are in the source or not.'
                     ELSE 'No kept column is nearly unique, and none is labelled as an identifier. kanon checked both'
-                         || CASE WHEN r.options ? 'mask' THEN ' (of masked columns after masking; pseudonyms and constants aside).' ELSE '.' END END,
+                         || CASE WHEN r.options ? 'mask' THEN ' (of masked columns after masking; pseudonyms and constants aside).' ELSE '.' END END
+               || coalesce(' These kept columns were compared with no other one: ' || a.alone || '.', '')
+               || CASE WHEN r.options ? 'compared_in_part' THEN ' Not all groups of kept columns were asked what they tell of hidden quasi-identifiers: there are too many.' ELSE '' END,
                jsonb_build_object('allowed', coalesce(r.options -> 'allow_identifying', '[]'), 'may_name_persons', coalesce(r.options -> 'may_name_persons', '[]'),
                                   'identify_together', coalesce(r.options -> 'identify_together', '[]'), 'tell', coalesce(r.options -> 'tell', '[]'))
         FROM r, LATERAL (SELECT (SELECT string_agg(quote_ident(x) || CASE WHEN coalesce(r.options -> 'mask', '{}') ? x THEN ' (masked)' ELSE '' END, ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x) AS names,
                                 (SELECT max(x) FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x WHERE NOT coalesce(r.options -> 'mask', '{}') ? x) AS unmasked,
                                 (SELECT string_agg(quote_ident(x), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'may_name_persons', '[]')) AS x) AS like_names,
                                 (SELECT string_agg(x, '; ') FROM jsonb_array_elements_text(coalesce(r.options -> 'identify_together', '[]')) AS x) AS together,
+                                (SELECT string_agg(quote_ident(x), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'compared_alone', '[]')) AS x) AS alone,
                                 (SELECT string_agg(format('%s (of %s)', split_part(x, ': ', 1), split_part(x, ': ', 2)), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'tell', '[]')) AS x) AS tell) AS a
         WHERE r.tables IS NULL) AS v),
 -- the worst first: what says who somebody is, then what is said of them
@@ -2432,7 +2435,7 @@ measures AS (
 again AS (
     SELECT r.source_now, r.model, ARRAY(SELECT x::name FROM jsonb_array_elements_text(coalesce(r.options -> 'quasi_identifiers', r.options -> 'items')) AS x) AS names,
            CASE WHEN r.model = 'pattern_guided' THEN '{"level_cost": "height"}'::jsonb ELSE '{}' END
-               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,identify_together,tell,shows_few,metric_bound,stayed_near,held_back}'::text[])
+               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,identify_together,tell,compared_alone,compared_in_part,shows_few,metric_bound,stayed_near,held_back}'::text[])
                || CASE WHEN r.privacy <> '[]' THEN jsonb_build_object('privacy', (SELECT jsonb_agg(x - 'says') FROM jsonb_array_elements(r.privacy) AS x)) ELSE '{}' END AS options
     FROM r
     WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.named_not IS NULL AND r.mechanism IS NULL AND r.tables IS NULL AND NOT r.options ?| '{h,rho,linked}'
@@ -2621,7 +2624,7 @@ SELECT jsonb_build_object(
     'options', (SELECT jsonb_agg(jsonb_build_object('option', o.key, 'value', CASE WHEN o.key = 'privacy' THEN (SELECT string_agg(coalesce(x ->> 'says', (x)::text), '; ') FROM jsonb_array_elements(o.value) AS x)
                     WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}'
                     WHEN o.key = 'domains' AND length(o.value::text) > 400 THEN left(o.value::text, 400) || ' ...' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
-                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'domains', 'epsilon', 'gamma', 't')), '{}') || (r.options - '{may_name_persons,identify_together,tell,shows_few,metric_bound,linked,held_back}'::text[] - CASE WHEN r.mechanism IS NULL THEN '' ELSE 'quasi_identifiers' END)
+                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'domains', 'epsilon', 'gamma', 't')), '{}') || (r.options - '{may_name_persons,identify_together,tell,compared_alone,compared_in_part,shows_few,metric_bound,linked,held_back}'::text[] - CASE WHEN r.mechanism IS NULL THEN '' ELSE 'quasi_identifiers' END)
                     || CASE WHEN r.mechanism IS NULL THEN '{}' ELSE jsonb_build_object('columns', r.options -> 'quasi_identifiers') END
                     || CASE WHEN r.linked IS NOT NULL THEN r.linked - '{promised,keys,worst}'::text[] || CASE WHEN r.model <> 'linked' THEN jsonb_build_object('class_size', r.k) ELSE '{}' END ELSE '{}' END
                     -- of a publication, what no run of it is told

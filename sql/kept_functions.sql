@@ -122,6 +122,17 @@ SELECT try($$ kanon_pattern_guided('groups', 'together_4', '{q}', 5, keep => '{a
 CREATE TABLE twice AS SELECT *, (person % 10) AS of_ten, (person / 10) AS tens FROM groups;
 SELECT try($$ kanon_pattern_guided('twice', 'together_5', '{q}', 5, keep => '{of_ten,tens}') $$);
 SELECT try($$ kanon_pattern_guided('twice', 'together_6', '{q}', 5, keep => '{of_ten,tens}', privacy => ARRAY[kanon_subject('person')], residual => 'drop') $$);
+-- of eighteen columns those with the fewest values are compared with no other one: that is told
+SELECT format('CREATE TABLE eighteen AS SELECT i %% 30 AS q, i / 6 %% 5 AS y, i %% 6 AS z, %s, %s FROM generate_series(0, 2999) AS i',
+    string_agg(format('draw(i, %s) %% 7 AS c%s', n, n), ', ') FILTER (WHERE n <= 16), string_agg(format('draw(i, %s) %% 3 AS q%s', n + 100, n), ', ')) FROM generate_series(1, 20) AS n \gexec
+SELECT try($$ kanon_pattern_guided('eighteen', 'wide_1', '{q}', 5, keep => '{y,z,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16}') $$);
+SELECT options -> 'compared_alone' AS alone, options ? 'compared_in_part' AS in_part FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
+SELECT v ->> 'verdict' AS verdict, v ->> 'says' AS says FROM kanon_report_data((SELECT run FROM kanon_usefulness WHERE target = 'kept_test.wide_1')) d, jsonb_array_elements(d -> 'verdicts') v WHERE v ->> 'about' = 'identifiers';
+SELECT try($$ kanon_pattern_guided('eighteen', 'wide_2', '{q}', 5, keep => '{y,z,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16}', allow_identifying => '{c1,c2}') $$);
+-- of sixteen, and twenty quasi-identifiers of which some is hidden, not all groups are asked
+SELECT try(format($$ kanon_pattern_guided('eighteen', 'wide_3', '{%s}', 5, keep => '{y,z,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16}') $$, string_agg('q' || n, ','))) FROM generate_series(1, 20) AS n;
+SELECT options -> 'compared_alone' AS alone, options ? 'compared_in_part' AS in_part FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
+SELECT v ->> 'says' ~ 'Not all groups of kept columns were asked what they tell of hidden quasi-identifiers' AS says FROM kanon_report_data((SELECT run FROM kanon_usefulness WHERE target = 'kept_test.wide_3')) d, jsonb_array_elements(d -> 'verdicts') v WHERE v ->> 'about' = 'identifiers';
 -- of a sample of many rows: unique, in pairs, in threes
 CREATE TABLE many AS SELECT i % 2 AS q, i / 300 AS a1, i % 300 AS b1, i / 2 / 300 AS a2, i / 2 % 300 AS b2, i / 3 / 300 AS a3, i / 3 % 300 AS b3 FROM generate_series(0, 89999) AS i;
 SELECT try($$ kanon_pattern_guided('many', 'together_7', '{q}', 5, keep => '{a1,b1}') $$);

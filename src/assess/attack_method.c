@@ -28,7 +28,7 @@ typedef struct Recorded
 
 /* Arguments that the record has beside options, and options that do not matter here. */
 #define NO_OPTIONS \
-	"'{quasi_identifiers,k,dry_run,replace,mark,workers,class_column,may_name_persons,identify_together,tell,metric_bound,stayed_near}'::text[]"
+	"'{quasi_identifiers,k,dry_run,replace,mark,workers,class_column,may_name_persons,identify_together,tell,compared_alone,compared_in_part,metric_bound,stayed_near}'::text[]"
 
 /* Models whose method an attacker runs again. */
 static const Model *const attacked[] = {&pattern_guided_model, &cluster_model, &full_domain_model,

@@ -339,7 +339,7 @@ establish(void *arg)
 	release_build(establishing->publication, establishing->release, NIL);
 }
 
-/* Of those that were named, the owner's own: nobody who names one sees what stands below it. */
+/* The owner's own relations alone are told of: nobody who names one sees what stands below it. */
 void
 publication_tell_strangers(const KanonPublication *publication, Oid source)
 {

@@ -9,6 +9,7 @@
  */
 #include "compat.h"
 #include "rows/verify.h"
+#include "rows/telling.h"
 #include "core/privacy/rules.h"
 #include "core/util/number.h"
 #include "rows/dictionary.h"
@@ -30,38 +31,6 @@
 #define MOST_HIDDEN 5000
 #define MOST_NUMBERS (1 << 21)
 #define FEWEST_ROWS 1000
-
-/* Kept columns of which groups are tried: those with the most values. */
-#define MOST_GROUPED 16
-#define MOST_TOLD 10
-
-/* Rows that are compared to find groups that tell of a quasi-identifier; pairs come first. */
-#define MOST_COMPARED (1 << 25)
-
-/* Places among a row's numbers, after a code for each quasi-identifier: */
-#define HIDDEN 0 /* bits of the quasi-identifiers that its class does not show */
-#define PERSON 2
-#define BEFORE_KEPT 3
-
-struct TellsLook
-{
-	Source *source;
-	const RowTypes *types;
-	MemoryContext context;
-	int nqis;
-	int nkept;
-	int width;     /* numbers of a row */
-	int *measured; /* [nkept] the place of a number itself, in two of them; 0: it is none */
-	/* [most + most_hidden][width]: codes, HIDDEN and PERSON, hashes as published and in the source, numbers */
-	uint32 *numbers;
-	int64 most;
-	int64 most_hidden;
-	int64 rows;        /* noted */
-	int64 rows_hidden; /* of those that were not drawn for the first `most`, with something hidden */
-	pg_prng_state random;
-	const KanonCell *cells; /* of the class at hand */
-	uint64 hidden;          /* its quasi-identifiers that are not shown */
-};
 
 /* ---- while rows are written ---- */
 
@@ -191,237 +160,6 @@ tells_note(TellsLook *look, uint32 type, const Datum *given, const Datum *shown,
 	}
 }
 
-/* ---- the sample ---- */
-
-/* All of it, while the answer is looked for. */
-typedef struct Sample
-{
-	TellsLook *look;
-	int64 n;    /* rows */
-	int64 more; /* with the further ones of which something is hidden */
-	Attribute *kept;
-	Attribute *qis;
-	bool **hidden;      /* [qis][more] not shown */
-	uint64 some_hidden; /* the quasi-identifiers that some row does not show */
-	uint64 *tells;      /* [kept] the quasi-identifiers that a column alone tells */
-	double tries;       /* the logarithm of how many groups and quasi-identifiers there are */
-	int64 compared;
-} Sample;
-
-/* ---- kept columns together ---- */
-
-/* The share of all rows that have values in these columns that no other row (or person) has together. */
-static double
-own_together(const TellsLook *look, int64 n, const Attribute *columns)
-{
-	double share = (double) look->rows / (double) n, shared = 0;
-
-	for (uint32 v = 0; v < columns->distinct; v++)
-	{
-		int64 rows = 0;
-		uint32 first = KEPT_NOBODY;
-		bool others = false;
-
-		for (uint32 at = columns->start[v]; at < columns->start[v + 1]; at++)
-		{
-			uint32 person = look->numbers[(Size) columns->order[at] * look->width + look->nqis + PERSON];
-
-			/* (the rows after the sample are there for what they hide) */
-			if (columns->order[at] >= n)
-				continue;
-			others = others || (rows > 0 && (person == KEPT_NOBODY || person != first));
-			first = person;
-			rows++;
-		}
-		/*
-		 * A row that shares a combination with one other row meets that row in the sample once in `share` times;
-		 * a combination of three rows of the sample is shared by many.
-		 */
-		if (others)
-			shared += rows * (rows > 2 ? 1 : share);
-	}
-	return 1 - Min(shared / (double) n, 1);
-}
-
-static char *
-names_of(const TellsLook *look, const int *columns, int n, bool quoted)
-{
-	StringInfoData names;
-
-	initStringInfo(&names);
-	for (int i = 0; i < n; i++)
-		appendStringInfo(&names, quoted ? "%s\"%s\"" : "%s%s", i > 0 ? ", " : "",
-						 look->source->kept[columns[i]].name);
-	return names.data;
-}
-
-/* For the record, which outlives the look. */
-static void
-remember(const Source *source, List **list, const char *what)
-{
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(source->told));
-
-	*list = lappend(*list, pstrdup(what));
-	MemoryContextSwitchTo(old);
-}
-
-void
-kept_tell_name(const Source *source, const char *name)
-{
-	remember(source, &source->told->names, name);
-}
-
-static void
-tell_group(TellsLook *look, const int *columns, int n, double own)
-{
-	KeptTold *told = look->source->told;
-
-	if (list_length(told->together) < MOST_TOLD)
-		ereport(
-			NOTICE,
-			(errmsg("kept columns %s identify together", names_of(look, columns, n, true)),
-			 errdetail("%.0f %% of the rows have a combination of their values that no other %s has.",
-					   100 * own, look->numbers[look->nqis + PERSON] == KEPT_NOBODY ? "row" : "person"),
-			 errhint(
-				 "Leave one of them out or mask it. If nobody outside can know them, name them in allow_identifying.")));
-	remember(look->source, &told->together, names_of(look, columns, n, false));
-}
-
-static void
-tell_group_of(TellsLook *look, const int *columns, int n, const SourceColumn *qi)
-{
-	KeptTold *told = look->source->told;
-	StringInfoData names;
-
-	initStringInfo(&names);
-	for (int i = 0; i < n; i++)
-		appendStringInfo(&names, "%s%s", i > 0 ? " with " : "", look->source->kept[columns[i]].name);
-	if (list_length(told->tells) < MOST_TOLD)
-		ereport(
-			NOTICE,
-			(errmsg("kept columns %s together tell of \"%s\", a quasi-identifier",
-					names_of(look, columns, n, true), qi->name),
-			 errdetail(
-				 "Nearly all rows that agree in all of them agree in the quasi-identifier, which some rows hide."),
-			 errhint(
-				 "Leave one of them out or mask it. If readers may know them, name them in allow_identifying.")));
-	remember(look->source, &told->tells, psprintf("%s: %s", names.data, qi->name));
-}
-
-/* Can readers know what is published of a column, so that what it tells is told? */
-static bool
-is_known(const SourceColumn *column)
-{
-	return column->mask == NULL || column->mask->kind == MASK_NUMBER || column->mask->kind == MASK_PARTIAL ||
-		   column->mask->kind == MASK_MICROAGGREGATE;
-}
-
-/* Columns whose published values somebody may know, those with the most values first. */
-static int
-grouped_columns(const TellsLook *look, const Attribute *kept, int *columns)
-{
-	int n = 0;
-
-	for (int i = 0; i < look->nkept; i++)
-	{
-		const SourceColumn *column = &look->source->kept[i];
-		int at;
-
-		if (column->answered || kept[i].distinct < 2 || !is_known(column))
-			continue;
-		for (at = Min(n, MOST_GROUPED - 1); at > 0 && kept[columns[at - 1]].distinct < kept[i].distinct; at--)
-			columns[at] = columns[at - 1];
-		if (at < MOST_GROUPED && (at < n || n < MOST_GROUPED))
-			columns[at] = i;
-		n = Min(n + 1, MOST_GROUPED);
-	}
-	return n;
-}
-
-/* The columns of a group that were told. */
-typedef struct GroupTold
-{
-	bool identify;
-	uint64 tells; /* of these quasi-identifiers */
-} GroupTold;
-
-/* The quasi-identifiers of which hidden values follow from the columns together, told now or `before`. */
-static uint64
-tell_together(Sample *sample, const Attribute *values, const int *columns, int n, uint64 before)
-{
-	const TellsLook *look = sample->look;
-	uint64 tells = before;
-
-	for (int q = 0; q < look->nqis && sample->compared < MOST_COMPARED; q++)
-	{
-		Determined there;
-
-		if ((sample->some_hidden & ~tells & UINT64CONST(1) << q) == 0)
-			continue;
-		there = determines(values, &sample->qis[q], sample->hidden[q], BY_CHANCE + sample->tries);
-		sample->compared += sample->more;
-		if (!there.hidden && !there.all)
-			continue;
-		tell_group_of(sample->look, columns, n, &look->source->qis[q]);
-		tells |= UINT64CONST(1) << q;
-	}
-	return tells;
-}
-
-static GroupTold
-try_group(Sample *sample, const int *columns, int ncolumns, uint64 before)
-{
-	TellsLook *look = sample->look;
-	const Attribute *of[KANON_SUBSET_MOST];
-	GroupTold told = {.tells = before};
-	double combinations = 1, own;
-	bool may_identify, may_tell = sample->compared < MOST_COMPARED && (sample->some_hidden & ~before) != 0;
-	Attribute values;
-
-	for (int c = 0; c < ncolumns; c++)
-	{
-		of[c] = &sample->kept[columns[c]];
-		combinations *= of[c]->distinct + 1.0;
-	}
-	/* (rows of one person may share them) */
-	may_identify = look->numbers[look->nqis + PERSON] != KEPT_NOBODY ||
-				   combinations >= KANON_IDENTIFYING * (double) sample->n;
-	if (!may_identify && !may_tell)
-		return told;
-	CHECK_FOR_INTERRUPTS();
-	values = attributes_together(of, ncolumns, sample->more);
-	own = may_identify ? own_together(look, sample->n, &values) : 0;
-	told.identify = own >= KANON_IDENTIFYING;
-	if (told.identify)
-		tell_group(look, columns, ncolumns, own);
-	else if (may_tell)
-		told.tells = tell_together(sample, &values, columns, ncolumns, before);
-	attribute_forget(&values);
-	return told;
-}
-
-/* Pairs, then threes of which no pair was told. */
-static void
-try_groups(Sample *sample)
-{
-	int columns[MOST_GROUPED];
-	GroupTold told[MOST_GROUPED][MOST_GROUPED] = {0};
-	int m = grouped_columns(sample->look, sample->kept, columns);
-	const uint64 *alone = sample->tells;
-
-	sample->tries = log(m * (m - 1) / 2.0 * (1 + (m - 2) / 3.0) * sample->look->nqis);
-	for (int i = 0; i < m; i++)
-		for (int j = i + 1; j < m; j++)
-			told[i][j] =
-				try_group(sample, (int[]){columns[i], columns[j]}, 2, alone[columns[i]] | alone[columns[j]]);
-	for (int i = 0; i < m; i++)
-		for (int j = i + 1; j < m; j++)
-			for (int l = j + 1; l < m && !told[i][j].identify; l++)
-				if (!told[i][l].identify && !told[j][l].identify)
-					(void) try_group(sample, (int[]){columns[i], columns[j], columns[l]}, 3,
-									 told[i][j].tells | told[i][l].tells | told[j][l].tells);
-}
-
 /* ---- the answer ---- */
 
 static void
@@ -431,7 +169,7 @@ tell(const Source *source, const char *column, const char *of, const char *how)
 			(errmsg("kept column \"%s\" tells of \"%s\", %s", column, of, how),
 			 errdetail("Nearly all rows with equal values in one have equal values in the other."),
 			 errhint("Leave it out or mask it. If readers may know it, name it in allow_identifying.")));
-	remember(source, &source->told->tells, psprintf("%s: %s", column, of));
+	tells_remember(source, &source->told->tells, psprintf("%s: %s", column, of));
 }
 
 static void
@@ -491,9 +229,9 @@ tells_compare(const Source *source, const SourceColumn *column, const char *name
 	CHECK_FOR_INTERRUPTS();
 	if (hidden == NULL)
 		there.hidden = there.all && nhidden >= LEAST_JUDGED;
-	if (is_known(column) && (there.hidden || (there.all && back.all)))
+	if (tells_known(column) && (there.hidden || (there.all && back.all)))
 		refuse(source, column, name, qi);
-	if ((there.all && back.all) || (is_known(column) && there.all))
+	if ((there.all && back.all) || (tells_known(column) && there.all))
 	{
 		tell(source, name, qi, "a quasi-identifier");
 		return true;
@@ -554,7 +292,7 @@ find_what_tells(Sample *sample)
 	for (int i = 0; i < look->nkept; i++)
 		if (is_looked_at(&kept[i]) && kept[i].mask == NULL)
 			compare_with_masked(look, sample->more, &kept[i], &sample->kept[i]);
-	try_groups(sample);
+	tells_groups(sample);
 }
 
 void
@@ -601,7 +339,7 @@ hides_enough(const Sample *sample, const double *value, double step)
 				? NO_VALUE
 				: (uint32) kanon_mix((uint64) (int64) fmin(fmax(rint(value[i] / step), -9e18), 9e18)) & ~1U;
 	rounded = attribute_of(number, 1, sample->more);
-	enough = own_together(sample->look, sample->n, &rounded) <= FEW_OWN;
+	enough = tells_own(sample->look, sample->n, &rounded) <= FEW_OWN;
 	for (int q = 0; q < sample->look->nqis && enough; q++)
 		if (sample->some_hidden & UINT64CONST(1) << q)
 		{

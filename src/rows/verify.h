@@ -209,6 +209,8 @@ typedef struct KeptTold
 {
 	List *together; /* "a, b": kept columns that identify together */
 	List *tells;    /* "a: b": a kept column, and the quasi-identifier or masked column that it tells of */
+	List *alone;    /* kept columns that were compared with no other one, which is told */
+	bool ended; /* groups of columns were not all asked what they tell of quasi-identifiers, which is told */
 	ClassesTold *classes;   /* NULL: not counted */
 	List *names;            /* kept columns whose values may be names of persons */
 	struct TellsLook *rows; /* while they are written: a sample, in which roundings are tried; or NULL */

@@ -435,7 +435,7 @@ names_told(ArrayType *called, const KeptTold *kept)
 Datum
 recorded_arguments(const Run *run)
 {
-	RecordedOption told[9];
+	RecordedOption told[11];
 	Datum few = few_shown(run);
 	const KeptTold *kept = run->source->told;
 	ArrayType *may_name = names_told(run->may_name, kept);
@@ -450,6 +450,10 @@ recorded_arguments(const Run *run)
 		told[n++] = (RecordedOption){"identify_together", TEXTARRAYOID, text_list(kept->together)};
 	if (kept != NULL && kept->tells != NIL)
 		told[n++] = (RecordedOption){"tell", TEXTARRAYOID, text_list(kept->tells)};
+	if (kept != NULL && kept->alone != NIL)
+		told[n++] = (RecordedOption){"compared_alone", TEXTARRAYOID, text_list(kept->alone)};
+	if (kept != NULL && kept->ended)
+		told[n++] = (RecordedOption){"compared_in_part", BOOLOID, BoolGetDatum(true)};
 	if (run->metric_bound != NULL)
 		told[n++] = (RecordedOption){"metric_bound", FLOAT8OID, Float8GetDatum(*run->metric_bound)};
 	if (run->near)
