@@ -681,15 +681,16 @@ CREATE FUNCTION @extschema@.kanon_rules(
     always            name[]   DEFAULT '{}',
     together          text[]   DEFAULT '{}',
     at_most_one       text[]   DEFAULT '{}',
-    implies           text[]   DEFAULT '{}')
+    implies           text[]   DEFAULT '{}',
+    coarsen           name[]   DEFAULT NULL)
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- bound here, not by the search_path of who calls it
 RETURN pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
     'max_suppressed', max_suppressed, 'max_cost', max_cost, 'never', never, 'always', always,
-    'together', together, 'at_most_one', at_most_one, 'implies', implies));
+    'together', together, 'at_most_one', at_most_one, 'implies', implies, 'coarsen', coarsen));
 
-COMMENT ON FUNCTION @extschema@.kanon_rules(int, float8, name[], name[], text[], text[], text[])
+COMMENT ON FUNCTION @extschema@.kanon_rules(int, float8, name[], name[], text[], text[], text[], name[])
 IS 'rules about what may be suppressed together, for kanon_pattern_guided(rules => ...)';
 
 CREATE FUNCTION @extschema@.kanon_describe(pattern text, quasi_identifiers name[])
@@ -1070,6 +1071,9 @@ INSERT INTO @extschema@.kanon_policy VALUES
 
 COMMENT ON TABLE @extschema@.kanon_policy IS 'one row per policy; read kanon_policies instead';
 
+-- of a house's own ones: whoever restores a dump owns the extension there, and may write them (kanon_close)
+SELECT pg_catalog.pg_extension_config_dump(p.tableoid, 'WHERE NOT built_in') FROM @extschema@.kanon_policy AS p LIMIT 1;
+
 CREATE VIEW @extschema@.kanon_policies WITH (security_barrier) AS
 SELECT policy, description, points, built_in FROM @extschema@.kanon_policy;
 
@@ -1091,13 +1095,36 @@ END;
 COMMENT ON FUNCTION @extschema@.kanon_create_policy(text, jsonb, text)
 IS 'adds a policy to kanon_policies, for a role that may write to the table kanon_policy';
 
+CREATE FUNCTION kanon_internal.kanon_rule_is_as_strict(given jsonb, asked jsonb)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN coalesce(given ->> 'rule' = asked ->> 'rule' AND NOT given ? 'listed' AND coalesce(given -> 'column', given -> 'columns') = coalesce(asked -> 'column', asked -> 'columns')
+    AND (given - '{says,l,c,t,alpha}'::text[]) = (asked - '{says,l,c,t,alpha}'::text[])
+    AND coalesce((given ->> 'l')::numeric >= (asked ->> 'l')::numeric, NOT asked ? 'l')
+    AND coalesce((given ->> 'c')::numeric <= (asked ->> 'c')::numeric, NOT asked ? 'c')
+    AND coalesce((given ->> 't')::numeric <= (asked ->> 't')::numeric, NOT asked ? 't')
+    AND coalesce((given ->> 'alpha')::numeric <= (asked ->> 'alpha')::numeric, NOT asked ? 'alpha'), false);
+
+COMMENT ON FUNCTION kanon_internal.kanon_rule_is_as_strict(jsonb, jsonb)
+IS 'behind kanon_check_policy: whether a privacy rule is one that a policy asks for, or stricter';
+
+CREATE FUNCTION kanon_internal.kanon_mask_is_as_strict(given jsonb, asked jsonb)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN coalesce(given = asked OR given ? 'constant'
+    OR jsonb_typeof(given) = 'object' AND jsonb_typeof(asked) = 'object' AND given - 'round' = asked - 'round' AND jsonb_typeof(given -> 'round') = 'number' AND jsonb_typeof(asked -> 'round') = 'number'
+        AND (asked ->> 'round')::numeric > 0 AND (given ->> 'round')::numeric % (asked ->> 'round')::numeric = 0, false);
+
+COMMENT ON FUNCTION kanon_internal.kanon_mask_is_as_strict(jsonb, jsonb)
+IS 'behind kanon_check_policy: whether a mask is one that a policy asks for, or hides more: a constant, or a multiple of a rounding';
+
 CREATE FUNCTION @extschema@.kanon_check_policy(run bigint, policy text)
 RETURNS TABLE (point text, verdict text, says text, law text)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET jit = off
 BEGIN ATOMIC
 WITH r AS (
-    SELECT u.k, u.kept, u.options, coalesce(u.options -> 'hierarchies', '{}') AS hierarchies, coalesce(u.options -> 'mask', '{}') AS mask,
+    SELECT u.k, u.kept, u.options, u.target_oid, coalesce(u.options -> 'hierarchies', '{}') AS hierarchies, coalesce(u.options -> 'mask', '{}') AS mask,
            jsonb_path_exists(u.options, '$.privacy[*] ? (@.rule == "subject")') AS persons, u.disclosure, u.published
     FROM (SELECT v.*, v.class_min IS NOT NULL OR v.matches IS NOT NULL AS published FROM @extschema@.kanon_usefulness v WHERE v.run = kanon_check_policy.run) u),
 p AS (
@@ -1114,7 +1141,18 @@ about AS (
     WHERE c.column_name::text ~* (p.point ->> 'names') OR c.type ~* (p.point ->> 'types')
     UNION ALL
     SELECT p.nr, k.name, CASE WHEN r.mask -> k.name::text ? 'constant' THEN 'hidden' WHEN r.mask ? k.name::text THEN 'masked' ELSE 'as it was' END
-    FROM r, p, unnest(r.kept) AS k (name) WHERE k.name::text ~* (p.point ->> 'names')),
+    FROM p CROSS JOIN r CROSS JOIN unnest(r.kept) AS k (name) LEFT JOIN pg_attribute a ON a.attrelid = r.target_oid AND a.attname = k.name AND NOT a.attisdropped
+    WHERE k.name::text ~* (p.point ->> 'names') OR format_type(a.atttypid, NULL) ~* (p.point ->> 'types')),
+-- kept columns with their masks and rules, for points about these
+asked AS (
+    SELECT p.nr, string_agg(quote_ident(k.name), ', ' ORDER BY k.name) AS columns,
+           string_agg(quote_ident(k.name), ', ' ORDER BY k.name) FILTER (WHERE NOT CASE p.point ->> 'asks'
+               WHEN 'masked_by' THEN kanon_internal.kanon_mask_is_as_strict(r.mask -> k.name::text, p.point -> 'mask')
+               ELSE EXISTS (SELECT FROM jsonb_array_elements(coalesce(r.options -> 'privacy', '[]')) AS x
+                            WHERE kanon_internal.kanon_rule_is_as_strict(x, p.point -> 'rule' || jsonb_build_object('column', k.name))) END) AS bad
+    FROM p CROSS JOIN r CROSS JOIN unnest(r.kept) AS k (name) LEFT JOIN pg_attribute a ON a.attrelid = r.target_oid AND a.attname = k.name AND NOT a.attisdropped
+    WHERE (k.name::text ~* (p.point ->> 'names') OR format_type(a.atttypid, NULL) ~* (p.point ->> 'types') OR p.point ->> 'asks' = 'rule' AND NOT p.point ?| '{names,types}')
+        AND (p.point ->> 'asks' = 'masked_by' OR p.point ->> 'asks' = 'rule' AND NOT p.point -> 'rule' ? 'column' AND NOT coalesce(r.mask -> k.name::text ? 'constant', false)) GROUP BY p.nr),
 told AS (
     SELECT p.nr, p.point, CASE
         WHEN r.k IS NULL THEN 'no'
@@ -1126,12 +1164,17 @@ told AS (
         WHEN p.point ->> 'asks' = 'shown_by' THEN CASE WHEN a.bad IS NOT NULL THEN 'no' WHEN a.masked IS NOT NULL THEN 'caution' ELSE 'yes' END
         WHEN p.point ->> 'asks' = 'pseudonyms' THEN CASE WHEN jsonb_path_exists(r.mask, '$.* ? (@.pseudonym == "publication")') THEN 'caution' ELSE 'yes' END
         WHEN p.point ->> 'asks' = 'inference' THEN CASE WHEN r.kept = '{}' THEN 'yes' WHEN r.disclosure IS NULL OR jsonb_path_exists(r.disclosure, '$.columns[*] ? (@.one_rows > 0)') THEN 'caution' ELSE 'yes' END
-        ELSE 'no' END AS verdict, r.k, r.persons, a.*, r.options
+        WHEN p.point ->> 'asks' = 'masked_by' THEN CASE WHEN w.bad IS NULL THEN 'yes' ELSE 'no' END
+        WHEN p.point ->> 'asks' = 'rule' AND p.point -> 'rule' ? 'column' THEN CASE WHEN EXISTS (
+            SELECT FROM jsonb_array_elements(coalesce(r.options -> 'privacy', '[]')) AS x WHERE kanon_internal.kanon_rule_is_as_strict(x, p.point -> 'rule')) THEN 'yes' ELSE 'no' END
+        WHEN p.point ->> 'asks' = 'rule' THEN CASE WHEN w.bad IS NULL THEN 'yes' ELSE 'no' END
+        WHEN p.point ->> 'asks' = 'options' THEN CASE WHEN r.options @> (p.point -> 'options') THEN 'yes' ELSE 'no' END
+        ELSE 'no' END AS verdict, r.k, r.persons, a.*, r.options, w.columns AS asked, w.bad AS unasked
     FROM p LEFT JOIN r ON true LEFT JOIN LATERAL (
         SELECT string_agg(quote_ident(about.name), ', ' ORDER BY about.name) AS shown, bool_and(about.shown = 'hidden') AS hidden,
                string_agg(quote_ident(about.name), ', ' ORDER BY about.name) FILTER (WHERE about.shown NOT IN ('coarse', 'hidden', 'masked')) AS bad,
                string_agg(quote_ident(about.name), ', ' ORDER BY about.name) FILTER (WHERE about.shown = 'masked') AS masked
-        FROM about WHERE about.nr = p.nr) a ON true)
+        FROM about WHERE about.nr = p.nr) a ON true LEFT JOIN asked w ON w.nr = p.nr)
 SELECT t.point ->> 'point', t.verdict, CASE
         WHEN t.k IS NULL THEN 'You see no such run.'
         WHEN t.point ->> 'asks' = 'k' THEN format('k is %s; %s or more is asked for.', t.k, t.point ->> 'least')
@@ -1142,6 +1185,9 @@ SELECT t.point ->> 'point', t.verdict, CASE
                                                        WHEN t.masked IS NOT NULL THEN format('Masked: %s. Whether the mask is enough is for you to say.', t.masked) ELSE format('Only by the levels of "%s", or not at all: %s.', t.point ->> 'builder', t.shown) END
         WHEN t.point ->> 'asks' = 'pseudonyms' THEN CASE t.verdict WHEN 'yes' THEN 'No pseudonym is the same in other releases.' ELSE 'Pseudonyms are the same in every release of the publication: readers can link them.' END
         WHEN t.point ->> 'asks' = 'inference' THEN CASE t.verdict WHEN 'yes' THEN 'In no class do all rows have one value of a kept column.' ELSE 'In some classes all rows have one value of a kept column, or that was not counted: ask for a rule, such as kanon_distinct_l.' END
+        WHEN t.point ->> 'asks' = 'masked_by' THEN CASE WHEN t.unasked IS NOT NULL THEN format('Not masked so, or more: %s.', t.unasked) WHEN t.asked IS NULL THEN 'No kept column is of this kind by name or type.' ELSE format('Masked so, or more: %s.', t.asked) END
+        WHEN t.point ->> 'asks' = 'rule' THEN CASE WHEN t.verdict = 'yes' THEN format('The rule "%s" holds, or a stricter one.', t.point -> 'rule' ->> 'rule') ELSE format('The rule "%s" is not asked for%s, or a weaker one.', t.point -> 'rule' ->> 'rule', ' of ' || t.unasked) END
+        WHEN t.point ->> 'asks' = 'options' THEN CASE t.verdict WHEN 'yes' THEN 'The options are those.' ELSE 'Options are others: ' || (SELECT string_agg(o.key, ', ' ORDER BY o.key) FROM jsonb_each(t.point -> 'options') AS o WHERE NOT coalesce(t.options -> o.key = o.value, false)) || '.' END
         ELSE format('kanon does not know what "%s" asks.', t.point ->> 'asks') END, t.point ->> 'law'
 FROM told t
 UNION ALL
@@ -1150,6 +1196,79 @@ END;
 
 COMMENT ON FUNCTION @extschema@.kanon_check_policy(bigint, text)
 IS 'the points of a policy with their verdicts on a run: yes, caution or no';
+
+/*
+ * The options of a publication that keep a policy: what it asks for is added where the caller has said nothing, and
+ * what the caller has said stays where it is as strict.  refused: points that the caller's own words leave.
+ */
+CREATE FUNCTION @extschema@.kanon_policy_options(
+    policy            text,
+    source            regclass,
+    quasi_identifiers name[],
+    k                 bigint DEFAULT NULL,
+    options           jsonb  DEFAULT '{}',
+    model             text   DEFAULT 'pattern_guided')
+RETURNS TABLE (k bigint, options jsonb, refused text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET jit = off
+BEGIN ATOMIC
+WITH p AS (
+    SELECT x.e AS point, x.e ->> 'asks' AS asks, x.nr FROM @extschema@.kanon_policies y, jsonb_array_elements(y.points) WITH ORDINALITY AS x (e, nr) WHERE y.policy = kanon_policy_options.policy),
+g AS (
+    SELECT coalesce(nullif(kanon_policy_options.options -> 'hierarchies', 'null'), '{}') AS hierarchies, coalesce(nullif(kanon_policy_options.options -> 'mask', 'null'), '{}') AS mask,
+           coalesce(nullif(kanon_policy_options.options -> 'privacy', 'null'), '[]') AS privacy, coalesce(nullif(kanon_policy_options.options -> 'rules', 'null'), '{}') AS rules,
+           coalesce(kanon_policy_options.options -> 'patterns', 'null') <> 'null' AS listed,
+           coalesce(kanon_policy_options.k, (SELECT max((p.point ->> 'least')::bigint) FROM p WHERE p.asks = 'k')) AS k),
+c AS (
+    SELECT a.attname::text AS name, a.attnum, format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL) AS type, a.attname = ANY (kanon_policy_options.quasi_identifiers) AS is_qi
+    FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+    WHERE a.attrelid = kanon_policy_options.source AND a.attnum > 0 AND NOT a.attisdropped
+        AND (a.attname = ANY (kanon_policy_options.quasi_identifiers) OR coalesce(kanon_policy_options.options -> 'keep', '[]') ? a.attname::text)),
+about AS (
+    SELECT p.nr, p.point, p.asks, c.* FROM p, c
+    WHERE c.name ~* (p.point ->> 'names') OR c.type ~* (p.point ->> 'types') OR p.asks = 'rule' AND NOT p.point ?| '{names,types}'),
+-- builders that columns get, and whether what they have is one that the policy asks for
+built AS (
+    SELECT b.nr, b.name, b.attnum, b.point ->> 'builder' AS builder, CASE WHEN NOT g.hierarchies ? b.name THEN jsonb_build_object(b.point ->> 'builder', CASE WHEN b.point ? 'finest' THEN jsonb_build_array(b.point -> 'finest' -> 0) ELSE 'true' END) END AS added,
+           coalesce(jsonb_typeof(g.hierarchies -> b.name) = 'object' AND g.hierarchies -> b.name ? (b.point ->> 'builder')
+               AND (NOT b.point ? 'finest' OR b.point -> 'finest' ? (g.hierarchies -> b.name -> (b.point ->> 'builder') ->> 0)), false) AS kept
+    FROM about b, g WHERE b.asks = 'shown_by' AND b.is_qi),
+masked AS (
+    SELECT b.nr, b.name, CASE WHEN NOT g.mask ? b.name THEN b.point -> 'mask' END AS added, kanon_internal.kanon_mask_is_as_strict(g.mask -> b.name, b.point -> 'mask') AS kept
+    FROM about b, g WHERE b.asks = 'masked_by' AND NOT b.is_qi),
+ruled AS (
+    SELECT w.nr, w.name, w.rule, EXISTS (SELECT FROM jsonb_array_elements(g.privacy) AS x WHERE kanon_internal.kanon_rule_is_as_strict(x, w.rule)) AS kept,
+           EXISTS (SELECT FROM jsonb_array_elements(g.privacy) AS x WHERE x ->> 'rule' = w.rule ->> 'rule' AND (x -> 'column' = w.rule -> 'column' OR w.rule ->> 'rule' = 'subject')) AS other
+    FROM (SELECT b.nr, b.name, b.point -> 'rule' || jsonb_build_object('column', b.name) AS rule FROM about b, g WHERE b.asks = 'rule' AND NOT b.is_qi AND NOT b.point -> 'rule' ? 'column' AND NOT coalesce(g.mask -> b.name ? 'constant', false)
+          UNION ALL SELECT p.nr, p.point -> 'rule' ->> 'column', p.point -> 'rule' FROM p WHERE p.asks = 'rule' AND p.point -> 'rule' ? 'column') w, g),
+bad AS (
+    SELECT 0 AS nr, 'there is no policy of that name in kanon_policies, or it has no points' AS says WHERE NOT EXISTS (SELECT FROM p)
+    UNION ALL SELECT p.nr, CASE WHEN g.k IS NULL THEN 'the policy names no k' ELSE format('k is %s, and the policy asks for %s or more', g.k, p.point ->> 'least') END FROM p, g
+    WHERE p.asks = 'k' AND coalesce(g.k < coalesce((p.point ->> 'nearly')::bigint, (p.point ->> 'least')::bigint), true)
+    UNION ALL SELECT p.nr, 'allow_identifying must be empty' FROM p WHERE p.asks = 'identifiers' AND coalesce(nullif(kanon_policy_options.options -> 'allow_identifying', 'null'), '[]') <> '[]'
+    UNION ALL SELECT b.nr, format('column %I may not be published', b.name) FROM about b, g WHERE b.asks = 'absent' AND NOT (NOT b.is_qi AND coalesce(g.mask -> b.name ? 'constant', false))
+    UNION ALL SELECT b.nr, format('column %I is kept as it is: name it as a quasi-identifier, mask it, or leave it out', b.name) FROM about b, g WHERE b.asks = 'shown_by' AND NOT b.is_qi AND NOT g.mask ? b.name
+    UNION ALL SELECT b.nr, format('the hierarchy of column %I is no "%s"%s', b.name, b.builder, coalesce(' from ' || (p.point -> 'finest' ->> 0) || ' on', '')) FROM built b JOIN p USING (nr) WHERE b.added IS NULL AND NOT b.kept
+    UNION ALL SELECT m.nr, format('the mask of column %I hides less than the policy asks for', m.name) FROM masked m WHERE m.added IS NULL AND NOT m.kept
+    UNION ALL SELECT w.nr, format('the rule "%s" of column %I is weaker than the policy asks for', w.rule ->> 'rule', w.name) FROM ruled w WHERE NOT w.kept AND w.other
+    UNION ALL SELECT p.nr, format('option "%s" is another than the policy asks for', o.key) FROM p, jsonb_each(CASE WHEN p.asks = 'options' THEN p.point -> 'options' ELSE '{}' END) AS o
+    WHERE kanon_policy_options.options ? o.key AND kanon_policy_options.options -> o.key <> o.value)
+SELECT g.k, kanon_policy_options.options
+        || coalesce((SELECT jsonb_object_agg(o.key, o.value) FROM p, jsonb_each(CASE WHEN p.asks = 'options' THEN p.point -> 'options' ELSE '{}' END) AS o), '{}')
+        || CASE WHEN b.added IS NULL THEN '{}' ELSE jsonb_build_object('hierarchies', g.hierarchies || b.added) END
+        || CASE WHEN m.added IS NULL THEN '{}' ELSE jsonb_build_object('mask', g.mask || m.added) END
+        || CASE WHEN w.added IS NULL THEN '{}' ELSE jsonb_build_object('privacy', g.privacy || w.added) END
+        || CASE WHEN b.coarsened IS NULL OR g.listed OR kanon_policy_options.model NOT IN ('pattern_guided', 'pattern_clustering') THEN '{}'
+                ELSE jsonb_build_object('rules', g.rules || jsonb_build_object('coarsen', (SELECT jsonb_agg(DISTINCT x.name) FROM (SELECT jsonb_array_elements(b.coarsened) UNION ALL SELECT jsonb_array_elements(coalesce(g.rules -> 'coarsen', '[]'))) AS x (name)))) END
+        || jsonb_build_object('policy', kanon_policy_options.policy),
+       (SELECT string_agg(concat_ws(': ', p.point ->> 'point', bad.says), '; ' ORDER BY bad.nr, bad.says) FROM bad LEFT JOIN p USING (nr))
+FROM g, (SELECT jsonb_object_agg(built.name, built.added) FILTER (WHERE built.added IS NOT NULL) AS added, jsonb_agg(built.name) AS coarsened FROM built) b,
+    (SELECT jsonb_object_agg(masked.name, masked.added) FILTER (WHERE masked.added IS NOT NULL) AS added FROM masked) m,
+    (SELECT jsonb_agg(ruled.rule) FILTER (WHERE NOT ruled.kept AND NOT ruled.other) AS added FROM ruled) w;
+END;
+
+COMMENT ON FUNCTION @extschema@.kanon_policy_options(text, regclass, name[], bigint, jsonb, text)
+IS 'the k and the options that keep a policy: those given, and what it asks for beside them; refused: points that those given leave';
 
 /* ---- hierarchies: tables that say how the values of a column generalize ---- */
 
@@ -1312,12 +1431,13 @@ CREATE FUNCTION @extschema@.kanon_create_publication(
     min_batch          bigint  DEFAULT NULL,
     max_batch          bigint  DEFAULT NULL,
     hold               text    DEFAULT NULL,
-    expire             interval DEFAULT NULL)
+    expire             interval DEFAULT NULL,
+    policy             text    DEFAULT NULL)
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_create_publication';
 
-COMMENT ON FUNCTION @extschema@.kanon_create_publication(text, regclass, name[], bigint, jsonb, text, int, boolean, boolean, name, name, name, interval, bigint, bigint, text, interval)
+COMMENT ON FUNCTION @extschema@.kanon_create_publication(text, regclass, name[], bigint, jsonb, text, int, boolean, boolean, name, name, name, interval, bigint, bigint, text, interval, text)
 IS 'makes a view over the first k-anonymous release of a source; kanon_refresh makes the next ones';
 
 CREATE FUNCTION @extschema@.kanon_create_linked_publication(
@@ -1395,7 +1515,7 @@ CREATE FUNCTION @extschema@.kanon_publication_status(
 RETURNS TABLE (publication_name text, status text, k bigint, release bigint, refreshed_at timestamptz, age interval,
                failures bigint, error text, allow_identifying name[], smallest_difference bigint,
                held_persons bigint, held_oldest bigint, waiting_rows bigint, late_rows bigint, corrected_rows bigint,
-               deleted_rows bigint, recounted_at timestamptz, problem text, remedy text)
+               deleted_rows bigint, recounted_at timestamptz, problem text, remedy text, policy text)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_status';
 
@@ -2366,7 +2486,8 @@ verdicts AS (
         WHERE r.published_rows > 0 AND r.anatomy IS NULL AND r.mechanism IS NULL
         UNION ALL
         SELECT 40, 'policy', x.verdict, format('Policy %s, %s: %s', m.value, x.point, x.says), jsonb_build_object('policy', m.value, 'point', x.point, 'law', x.law)
-        FROM r, jsonb_each_text(kanon_report_data.metadata) AS m, LATERAL @extschema@.kanon_check_policy(r.run, m.value) AS x WHERE lower(m.key) = 'policy'
+        FROM r, (SELECT r.options ->> 'policy' FROM r WHERE r.options ? 'policy' UNION SELECT j.value FROM jsonb_each_text(kanon_report_data.metadata) AS j WHERE lower(j.key) = 'policy') AS m (value),
+            LATERAL @extschema@.kanon_check_policy(r.run, m.value) AS x
         UNION ALL
         SELECT 30, 'identifiers', CASE WHEN coalesce(a.unmasked, a.like_names) IS NOT NULL AND r.has_classes THEN 'no' WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NULL THEN 'yes' ELSE 'caution' END,
                CASE WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NOT NULL

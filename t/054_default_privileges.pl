@@ -34,11 +34,12 @@ my $open = join '', map { my $role = $_; map { my $in = $_;
 my $have = <<'E';
 WITH member AS (SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON d.refobjid = e.oid AND d.refclassid = 'pg_extension'::regclass WHERE d.deptype = 'e' AND e.extname = 'kanon')
 SELECT string_agg(DISTINCT o.name || ' ' || a.grantee || ' ' || a.privilege_type, ', ') FROM (
-    SELECT relname AS name, relkind = 'v' AS shown, relacl AS acl, relowner AS owner FROM pg_class WHERE oid IN (SELECT objid FROM member) OR relname ~ '^kanon_run_.*_seq$'
+    SELECT relname AS name, relkind = 'v' OR relname = 'kanon_policy' AS shown, relacl AS acl, relowner AS owner FROM pg_class WHERE oid IN (SELECT objid FROM member) OR relname ~ '^kanon_run_.*_seq$'
     UNION ALL SELECT proname, true, proacl, proowner FROM pg_proc WHERE oid IN (SELECT objid FROM member)
     UNION ALL SELECT nspname, true, nspacl, nspowner FROM pg_namespace WHERE oid IN (SELECT objid FROM member)
     UNION ALL SELECT typname, true, typacl, typowner FROM pg_type WHERE oid IN (SELECT objid FROM member) AND typtype = 'd') o, aclexplode(o.acl) a
 WHERE a.grantee <> o.owner AND NOT (o.shown AND a.grantee = 0 AND a.privilege_type IN ('SELECT', 'EXECUTE', 'USAGE') AND NOT a.is_grantable)
+    AND NOT (o.name = 'kanon_policy' AND a.grantee = (SELECT extowner FROM pg_extension WHERE extname = 'kanon') AND a.privilege_type IN ('INSERT', 'DELETE') AND NOT a.is_grantable)
 E
 my $readable = "SELECT count(*) FROM (SELECT has_table_privilege('app', oid, 'SELECT') AS may FROM pg_class WHERE relname IN ('kanon_usefulness', 'kanon_budget', 'kanon_releases', 'kanon_publications', 'kanon_run_relations', 'kanon_progress')) v WHERE may";
 my $callable = "SELECT count(*) FROM pg_proc WHERE proname ~ '^kanon_' AND NOT has_function_privilege('app2', oid, 'EXECUTE')";

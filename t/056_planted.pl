@@ -242,6 +242,7 @@ my @calls = (
 	"SELECT * FROM s.kanon_suggest($person)",
 	"SELECT * FROM s.kanon_suggest_call($person)",
 	"SELECT * FROM s.kanon_check_policy('1'::pg_catalog.int8, " . text('ema_0070') . ')',
+	"SELECT * FROM s.kanon_policy_options(" . text('ema_0070') . ", $person, " . names('a,zip') . ')',
 	"SELECT s.kanon_create_policy(pg_catalog.concat(pg_catalog.random()), '[]'::pg_catalog.jsonb, " . text('own') . ')',
 	'SELECT s.kanon_entropy_l(' . names('note') . ", '2'::pg_catalog.int4), s.kanon_recursive_cl('note'::pg_catalog.name, '2'::pg_catalog.float8, '2'::pg_catalog.int4),"
 	  . " s.kanon_alpha('note'::pg_catalog.name, '0.5'::pg_catalog.float8, '{d1}'::pg_catalog._text), s.kanon_delta_presence('own.population'::pg_catalog.regclass, '0'::pg_catalog.float8, '1'::pg_catalog.float8)",

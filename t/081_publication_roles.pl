@@ -211,13 +211,16 @@ is(as('installer', <<'E', 'small'), '', 'a publication in a database of one\'s o
 CREATE EXTENSION kanon;
 CREATE SCHEMA mine;
 CREATE TABLE mine.t AS SELECT i % 3 AS a FROM generate_series(1, 30) i;
-SELECT kanon_create_publication('mine.p', 'mine.t', '{a}', 4);
+DO $$ BEGIN PERFORM kanon_create_policy('ours', '[{"point": "class", "asks": "k", "least": 4}]', 'our rules'); END $$;
+SELECT kanon_create_publication('mine.p', 'mine.t', '{a}', NULL, policy => 'ours');
 E
 is(system('pg_dump', '-U', 'installer', '-f', "$dir/small.sql", '-d', $node->connstr('small')), 0, 'its owner can dump it');
 is(system('psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-o', '/dev/null', '-U', 'installer', '-f', "$dir/small.sql", '-d', $node->connstr('small_copy')), 0,
 	'and restore it');
 is(as('installer', "SELECT status FROM kanon_refresh('mine.p'); SELECT count(*) FROM kanon_releases", 'small_copy'), "current\n2",
 	'with publication and history');
+is(as('installer', "SELECT policy FROM kanon_publication_status('mine.p'); SELECT c.verdict FROM kanon_check_policy((SELECT max(run) FROM kanon_usefulness), 'ours') c; SELECT count(*) FROM kanon_policies WHERE built_in", 'small_copy'),
+	"ours\nyes\n7", 'and the policy of the house, beside those that came with kanon');
 
 # Another owner.
 $node->safe_psql('copy', 'REASSIGN OWNED BY owner TO keeper');

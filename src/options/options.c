@@ -241,6 +241,7 @@ static const OptionKind kinds[OPTIONS] = {
 							   check_max_suppressed},
 	[OPTION_MAX_HELD] = {"max_held", INT8OID, NULL, NULL, false, 0, take_max_held},
 	[OPTION_COUNT_ROWS] = {"count_rows", BOOLOID, "false", BOOL_HINT, true, FIELD(count_rows), NULL},
+	[OPTION_POLICY] = {"policy", TEXTOID, NULL, NULL, true, FIELD(policy), NULL},
 	[OPTION_LAG] = {"lag", INTERVALOID, NULL, NULL, false, 0, take_lag},
 	[OPTION_MIN_BATCH] = {"min_batch", INT8OID, NULL, NULL, false, FIELD(batches.min_batch), check_min_batch},
 	[OPTION_MAX_BATCH] = {"max_batch", INT8OID, NULL, NULL, false, FIELD(batches.max_batch), check_max_batch},

@@ -27,8 +27,8 @@ typedef struct RuleWords
 {
 	int max_suppressed; /* or NO_LIMIT */
 	double max_cost;
-	char **never, **always, **together, **at_most_one, **implies;
-	int nnever, nalways, ntogether, nat_most_one, nimplies;
+	char **never, **always, **together, **at_most_one, **implies, **coarsen;
+	int nnever, nalways, ntogether, nat_most_one, nimplies, ncoarsen;
 } RuleWords;
 
 /*
@@ -242,6 +242,20 @@ check_contradictions(const ColumnNames *columns, const KanonMask *mask)
 									 kanon_count(always), mask->max_suppressed));
 }
 
+/* A column that shows no value of its own: a level, or nothing where it has none. */
+static void
+coarsen(const ColumnNames *columns, const char *name, KanonMask *mask)
+{
+	int last = rule_column(columns, "coarsen", name, name), c = 0;
+
+	while (column_of(columns, c) != last)
+		c++;
+	if (columns->levels.first[c] == last && kanon_has(mask->never, last))
+		raise_contradiction(
+			psprintf("Column \"%s\" is in never and in coarsen, and has no hierarchy.", columns->names[c]));
+	kanon_add(&mask->always, columns->levels.first[c]);
+}
+
 static void
 build_mask(const ColumnNames *columns, const RuleWords *words, KanonMask *mask)
 {
@@ -266,6 +280,8 @@ build_mask(const ColumnNames *columns, const RuleWords *words, KanonMask *mask)
 	for (int i = 0; i < words->nimplies; i++)
 		implication(columns, words->implies[i], &rules[i]);
 	check_contradictions(columns, mask);
+	for (int i = 0; i < words->ncoarsen; i++)
+		coarsen(columns, words->coarsen[i], mask);
 }
 
 /* ---- kanon_rules' JSON ---- */
@@ -349,12 +365,14 @@ rules_parse(Jsonb *json, const Source *source, KanonMask *mask)
 			words.at_most_one = json_strings(&value, word, &words.nat_most_one);
 		else if (strcmp(word, "implies") == 0)
 			words.implies = json_strings(&value, word, &words.nimplies);
+		else if (strcmp(word, "coarsen") == 0)
+			words.coarsen = json_strings(&value, word, &words.ncoarsen);
 		else
 			ereport(
 				ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("rule \"%s\" is not known", excerpt(word)),
 				 errhint(
-					 "Known rules: max_suppressed, max_cost, never, always, together, at_most_one, implies.")));
+					 "Known rules: max_suppressed, max_cost, never, always, together, at_most_one, implies, coarsen.")));
 	}
 	build_mask(&columns, &words, mask);
 }
@@ -469,7 +487,7 @@ kanon_patterns(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	ColumnNames columns = free_names(array_arg(fcinfo, 0));
-	RuleWords words;
+	RuleWords words = {0};
 	KanonProblem problem = {0};
 	KanonColumn *problem_columns;
 	double *weights;

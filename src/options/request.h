@@ -81,6 +81,7 @@ typedef enum Option
 	OPTION_MAX_SUPPRESSED,
 	OPTION_MAX_HELD,
 	OPTION_COUNT_ROWS,
+	OPTION_POLICY,
 	/* of one that appends */
 	OPTION_LAG,
 	OPTION_MIN_BATCH,
@@ -103,7 +104,7 @@ typedef uint64 OptionSet;
 /* No function has these. */
 #define OF_PUBLICATIONS                                                                                   \
 	(TAKES(MIN_ROWS) | TAKES(MAX_ROW_CHANGE) | TAKES(MAX_GCP) | TAKES(MAX_SUPPRESSED) | TAKES(MAX_HELD) | \
-	 TAKES(COUNT_ROWS) | OF_BATCHES)
+	 TAKES(COUNT_ROWS) | TAKES(POLICY) | OF_BATCHES)
 
 /* The options of all models but those without classes. */
 #define TAKES_COMMON                                                                                \
@@ -333,6 +334,7 @@ struct Request
 	const char *publication; /* whose release it is, or NULL */
 
 	bool published; /* a publication asks; as k and stable there before the options are */
+	char *policy;   /* of kanon_policies, which each release keeps; or NULL */
 
 	/* options; NULL and so on where none was given and the model has no default */
 	char *method;

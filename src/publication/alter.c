@@ -270,6 +270,7 @@ alter_of_one_table(KanonPublication *publication, FunctionCallInfo fcinfo, Oid s
 	if (!PG_ARGISNULL(ALTER_QIS))
 		publication->qis = says_nothing(fcinfo, ALTER_QIS) ? labels_read(source, model, &publication->options)
 														   : PG_GETARG_ARRAYTYPE_P(ALTER_QIS);
+	policy_apply(publication, source, NULL);
 	definition_check(publication);
 }
 

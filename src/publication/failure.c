@@ -198,6 +198,8 @@ limits_check(const Run *run, const Release *release, const Release *before)
 {
 	const Request *request = run->request;
 
+	if (request->policy != NULL && !run->unwritten)
+		policy_check(run);
 	check_rows(request, release, before);
 	check_share(request, run->measures.gcp, request->limits.max_gcp, "max_gcp",
 				"The share of all information that is lost (gcp)");

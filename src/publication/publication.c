@@ -42,7 +42,8 @@ enum
 	ARG_KEY,
 	ARG_PRIVATE_SCHEMA,
 	ARG_APPEND,
-	ARG_LAG /* and the others of batches, in the order of appended_options */
+	ARG_LAG, /* and the others of batches, in the order of appended_options */
+	ARG_POLICY = ARG_LAG + 5
 };
 
 /* ---- arguments ---- */
@@ -339,6 +340,13 @@ establish(void *arg)
 	release_build(establishing->publication, establishing->release, NIL);
 }
 
+/* The k may be left to the policy. */
+static bool
+policy_names_k(FunctionCallInfo fcinfo)
+{
+	return PG_ARGISNULL(ARG_K) && !PG_ARGISNULL(ARG_POLICY);
+}
+
 /* The owner's own relations alone are told of: nobody who names one sees what stands below it. */
 void
 publication_tell_strangers(const KanonPublication *publication, Oid source)
@@ -399,7 +407,7 @@ publication_establish(KanonPublication *publication, const char *name, Oid sourc
 /*
  * kanon_create_publication(name text, source regclass, quasi_identifiers name[], k bigint, options jsonb,
  * model text, keep_releases int, stable boolean, protect_successive boolean, key name, private_schema name,
- * append name, lag interval, min_batch bigint, max_batch bigint, hold text, expire interval)
+ * append name, lag interval, min_batch bigint, max_batch bigint, hold text, expire interval, policy text)
  */
 Datum
 kanon_create_publication(PG_FUNCTION_ARGS)
@@ -416,7 +424,7 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	publication->extension = extension_schema(fcinfo);
 	publication->caller = fcinfo->flinfo->fn_oid;
 	publication->owner = GetUserId();
-	publication->k = class_size_arg(fcinfo, ARG_K);
+	publication->k = policy_names_k(fcinfo) ? 2 : class_size_arg(fcinfo, ARG_K);
 	publication->model = text_arg(fcinfo, ARG_MODEL, "model", "'pattern_guided' is the default.");
 	refuse_null(fcinfo, ARG_OPTIONS, "options", "'{}' is the default.");
 	publication->options = relations_resolved(PG_GETARG_JSONB_P(ARG_OPTIONS), NULL);
@@ -440,6 +448,10 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	publication->qis = says_nothing(fcinfo, ARG_QIS) ? labels_read(source, model, &publication->options)
 													 : PG_GETARG_ARRAYTYPE_P(ARG_QIS);
 	(void) source_open_columns(source, publication->qis, "quasi_identifiers");
+	if (policy_names_k(fcinfo))
+		publication->k = 0;
+	policy_apply(publication, source,
+				 PG_ARGISNULL(ARG_POLICY) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(ARG_POLICY)));
 	definition_check(publication);
 	key_check(publication->key, source);
 

@@ -454,4 +454,18 @@ extern void release_build(KanonPublication *publication, Release *release, List 
  */
 extern void publication_refresh(KanonPublication *publication, Release *release, bool scheduled);
 
+/* ---- policy.c: policies of kanon_policies that releases keep ---- */
+
+/* The policy that its options name, or NULL. */
+extern char *publication_policy(const KanonPublication *publication);
+
+/* The points of that policy, as text; "": there is none.  A release is looked at again when the text changes. */
+extern const char *policy_points(const KanonPublication *publication);
+
+/* Options and k that keep that policy (NULL: the one of the options), or an error that names the points that they leave. */
+extern void policy_apply(KanonPublication *publication, Oid source, const char *policy);
+
+/* Raises where the recorded run leaves the policy of its request. */
+extern void policy_check(const Run *run);
+
 #endif

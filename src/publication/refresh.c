@@ -157,6 +157,7 @@ definition_text(const KanonPublication *publication)
 					 JsonbToCString(NULL, &publication->options->root, VARSIZE(publication->options)));
 	for (int i = 0; i < n; i++)
 		appendStringInfo(&text, " %s", quote_identifier(qis[i]));
+	appendStringInfoString(&text, policy_points(publication));
 	return text.data;
 }
 

@@ -307,6 +307,7 @@ put_status(Lines *lines, KanonPublication *publication, const Interval *limit)
 	line_int8(lines, current != NULL ? current->held_oldest : 0, current != NULL && all);
 	put_batches(lines, publication, current, all);
 	put_what_is_wrong(lines, publication, current, all);
+	line_text(lines, publication_policy(publication));
 	line_end(lines);
 }
 

@@ -130,6 +130,18 @@ static const char *const revoke_all =
 	/* and in the schema of what is internal find it, and make nothing */
 	" SELECT format('REVOKE CREATE ON %s FROM PUBLIC', o.name) FROM object o WHERE o.name LIKE 'SCHEMA %'";
 
+/*
+ * But policies are no secret, and whoever dumps the database reads those of the house.  The owner of the extension, who
+ * is nobody special where the extension is trusted, adds them, and restores them from a dump.
+ */
+static const char *const grant_policies =
+	"SELECT format('GRANT %s ON TABLE %s TO %s', g.privileges, c.oid::regclass, g.grantee)"
+	" FROM pg_extension e JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'"
+	"  AND d.classid = 'pg_class'::regclass"
+	" JOIN pg_class c ON c.oid = d.objid AND c.relkind = 'r' AND c.relname = 'kanon_policy',"
+	" LATERAL (VALUES ('SELECT', 'PUBLIC'), ('INSERT, DELETE', quote_ident(pg_get_userbyid(e.extowner)))) AS g (privileges, grantee)"
+	" WHERE e.extname = 'kanon' AND (g.grantee = 'PUBLIC' OR e.extowner <> c.relowner)";
+
 /* kanon_close(): by the scripts of the extension, at their end; nobody else has the function */
 Datum
 kanon_close(PG_FUNCTION_ARGS)
@@ -140,6 +152,7 @@ kanon_close(PG_FUNCTION_ARGS)
 						errhint("CREATE EXTENSION kanon and ALTER EXTENSION kanon UPDATE call it.")));
 	SPI_connect();
 	run_statements(revoke_all, InvalidOid, InvalidOid);
+	run_statements(grant_policies, InvalidOid, InvalidOid);
 	SPI_finish();
 	PG_RETURN_VOID();
 }

@@ -23,15 +23,16 @@ CREATE FUNCTION @extschema@.kanon_rules(
     always            name[]   DEFAULT '{}',
     together          text[]   DEFAULT '{}',
     at_most_one       text[]   DEFAULT '{}',
-    implies           text[]   DEFAULT '{}')
+    implies           text[]   DEFAULT '{}',
+    coarsen           name[]   DEFAULT NULL)
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- bound here, not by the search_path of who calls it
 RETURN pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
     'max_suppressed', max_suppressed, 'max_cost', max_cost, 'never', never, 'always', always,
-    'together', together, 'at_most_one', at_most_one, 'implies', implies));
+    'together', together, 'at_most_one', at_most_one, 'implies', implies, 'coarsen', coarsen));
 
-COMMENT ON FUNCTION @extschema@.kanon_rules(int, float8, name[], name[], text[], text[], text[])
+COMMENT ON FUNCTION @extschema@.kanon_rules(int, float8, name[], name[], text[], text[], text[], name[])
 IS 'rules about what may be suppressed together, for kanon_pattern_guided(rules => ...)';
 
 CREATE FUNCTION @extschema@.kanon_describe(pattern text, quasi_identifiers name[])

@@ -29,12 +29,13 @@ CREATE FUNCTION @extschema@.kanon_create_publication(
     min_batch          bigint  DEFAULT NULL,
     max_batch          bigint  DEFAULT NULL,
     hold               text    DEFAULT NULL,
-    expire             interval DEFAULT NULL)
+    expire             interval DEFAULT NULL,
+    policy             text    DEFAULT NULL)
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_create_publication';
 
-COMMENT ON FUNCTION @extschema@.kanon_create_publication(text, regclass, name[], bigint, jsonb, text, int, boolean, boolean, name, name, name, interval, bigint, bigint, text, interval)
+COMMENT ON FUNCTION @extschema@.kanon_create_publication(text, regclass, name[], bigint, jsonb, text, int, boolean, boolean, name, name, name, interval, bigint, bigint, text, interval, text)
 IS 'makes a view over the first k-anonymous release of a source; kanon_refresh makes the next ones';
 
 CREATE FUNCTION @extschema@.kanon_create_linked_publication(
@@ -112,7 +113,7 @@ CREATE FUNCTION @extschema@.kanon_publication_status(
 RETURNS TABLE (publication_name text, status text, k bigint, release bigint, refreshed_at timestamptz, age interval,
                failures bigint, error text, allow_identifying name[], smallest_difference bigint,
                held_persons bigint, held_oldest bigint, waiting_rows bigint, late_rows bigint, corrected_rows bigint,
-               deleted_rows bigint, recounted_at timestamptz, problem text, remedy text)
+               deleted_rows bigint, recounted_at timestamptz, problem text, remedy text, policy text)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_status';
 

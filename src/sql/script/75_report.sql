@@ -639,7 +639,8 @@ verdicts AS (
         WHERE r.published_rows > 0 AND r.anatomy IS NULL AND r.mechanism IS NULL
         UNION ALL
         SELECT 40, 'policy', x.verdict, format('Policy %s, %s: %s', m.value, x.point, x.says), jsonb_build_object('policy', m.value, 'point', x.point, 'law', x.law)
-        FROM r, jsonb_each_text(kanon_report_data.metadata) AS m, LATERAL @extschema@.kanon_check_policy(r.run, m.value) AS x WHERE lower(m.key) = 'policy'
+        FROM r, (SELECT r.options ->> 'policy' FROM r WHERE r.options ? 'policy' UNION SELECT j.value FROM jsonb_each_text(kanon_report_data.metadata) AS j WHERE lower(j.key) = 'policy') AS m (value),
+            LATERAL @extschema@.kanon_check_policy(r.run, m.value) AS x
         UNION ALL
         SELECT 30, 'identifiers', CASE WHEN coalesce(a.unmasked, a.like_names) IS NOT NULL AND r.has_classes THEN 'no' WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NULL THEN 'yes' ELSE 'caution' END,
                CASE WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NOT NULL
