@@ -51,6 +51,23 @@ typedef struct LinkedKey
 	int table; /* to whose primary key it refers */
 } LinkedKey;
 
+/* Keys of several columns. */
+typedef struct LinkedParts
+{
+	List *primary;  /* char *: the columns of a primary key of several */
+	List *composed; /* keys of several columns, and what refers to such */
+} LinkedParts;
+
+/* A column that refers to rows of another table, below the parent's, of the same person. */
+typedef struct LinkedJoins
+{
+	char *column; /* NULL: there is none */
+	int table;
+	uint32 *row; /* [nrows] to which it refers; PG_UINT32_MAX: none */
+	bool *apart; /* [nrows] that is not shown; of row types `hides` says it */
+	bool *hides; /* [ntypes] */
+} LinkedJoins;
+
 /* Counts of a table's rows. */
 typedef struct LinkedTally
 {
@@ -58,6 +75,8 @@ typedef struct LinkedTally
 	int64 over;      /* rows above max_rows */
 	int64 published; /* in a release that is tried, and */
 	double loss;     /* its loss: 0 to 1, but for rows left out */
+	int64 strange;   /* rows that refer to a row of another person, */
+	int64 parted;    /* and others that do not show to which row they refer */
 } LinkedTally;
 
 /* Some of what the caller says of a table. */
@@ -79,6 +98,7 @@ typedef struct LinkedGrouped
 {
 	int parent;
 	int key;
+	int joins;
 } LinkedGrouped;
 
 typedef struct LinkedTable
@@ -98,13 +118,13 @@ typedef struct LinkedTable
 	LinkedRole role;
 	char *
 		key; /* the primary key's column, or the name of all of them (linked_composed.c); NULL: nobody needs one */
-	List *primary;  /* char *: the columns of a primary key of several */
-	List *composed; /* keys of several columns, and what refers to such */
+	LinkedParts parts;
 	Oid key_type;
 	int parent; /* on whose rows its rows hang */
 	char *
 		reference; /* the parent's column that refers to it: each row of the parent has a copy of its own; NULL: it has none */
 	char *parent_column;
+	LinkedJoins joins;
 	List *keys; /* LinkedKey: columns that refer to tables of the release, the parent's aside */
 	bool raw;   /* of a lookup: keys stay as they are */
 	bool is_parent;
@@ -181,6 +201,17 @@ extern void linked_schema(Linked *linked, Oid subject, Jsonb *tables);
 /* linked_words.c: what is said of each table.  And an error about one: `what` is wrong with it. */
 extern void linked_words(Linked *linked, Jsonb *tables);
 pg_noreturn extern void linked_raise_table(const LinkedTable *table, const char *what, const char *hint);
+
+/* Does the caller list the column under this word? */
+extern bool linked_lists(const LinkedTable *table, const char *word, const char *column);
+
+/* Does the column refer to further rows of the person, by which readers join? */
+static inline bool
+linked_is_joined(const LinkedTable *table, const char *column, int to)
+{
+	return table->joins.column != NULL && table->joins.table == to &&
+		   strcmp(table->joins.column, column) == 0;
+}
 
 /* Asks the catalogs about $1: rows, for gate_value. */
 extern uint64 linked_ask(const char *query, Oid relid);

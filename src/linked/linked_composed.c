@@ -41,7 +41,7 @@ linked_parts(const LinkedTable *table, const char *column)
 {
 	const ListCell *cell;
 
-	foreach (cell, table->composed)
+	foreach (cell, table->parts.composed)
 		if (strcmp(((const Composed *) lfirst(cell))->name, column) == 0)
 			return ((const Composed *) lfirst(cell))->parts;
 	return NIL;
@@ -53,7 +53,7 @@ linked_composed_names(const LinkedTable *table)
 	List *names = NIL;
 	const ListCell *cell;
 
-	foreach (cell, table->composed)
+	foreach (cell, table->parts.composed)
 		names = lappend(names, ((const Composed *) lfirst(cell))->name);
 	return names;
 }
@@ -107,14 +107,14 @@ linked_compose(LinkedTable *table, List *parts)
 	Composed *composed;
 	const ListCell *cell;
 
-	foreach (cell, table->composed)
+	foreach (cell, table->parts.composed)
 		if (are_same(((const Composed *) lfirst(cell))->parts, parts))
 			return ((const Composed *) lfirst(cell))->name;
 	foreach (cell, parts)
 		check_part(table, lfirst(cell));
 	composed = palloc(sizeof(Composed));
 	*composed = (Composed){name_of(table, parts), parts};
-	table->composed = lappend(table->composed, composed);
+	table->parts.composed = lappend(table->parts.composed, composed);
 	return composed->name;
 }
 
@@ -208,10 +208,10 @@ linked_together(const LinkedTable *table, ArrayType *array)
 	char **names;
 	int n = 0, left = 0;
 
-	if (array == NULL || table->composed == NIL)
+	if (array == NULL || table->parts.composed == NIL)
 		return array;
 	names = name_array(array, "keep", &n);
-	foreach (cell, table->composed)
+	foreach (cell, table->parts.composed)
 		if (refers_alone(table, ((const Composed *) lfirst(cell))->name))
 			put_together(table, lfirst(cell), names, n);
 	for (int i = 0; i < n; i++)

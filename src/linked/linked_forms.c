@@ -300,7 +300,7 @@ is_seen(Recount *recount, int i, uint64 pass)
 	uint32 tuple = table->tuple[row->number];
 	bool was;
 
-	if (table->nvalues > 0 || table->copied)
+	if (table->nvalues > 0 || table->copied || table->strays)
 		return false;
 	for (int above = i; above >= 0; above = recount->own[above].above)
 		if (recount->inside[above] > 0)

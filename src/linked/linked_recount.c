@@ -36,8 +36,47 @@ add_values(Recount *recount, const Datum *values, const bool *nulls)
 	}
 }
 
+/* Does a row hang on a row of another table, which may be a person? */
+static bool
+is_below(const Recount *recount, int table, uint32 row, int other, uint32 of)
+{
+	while (table > other && table > 0)
+	{
+		row = recount->tables[table].above[row];
+		table = recount->tables[table].parent;
+	}
+	return table == other && row == of;
+}
+
+/* The row to which one refers beside the parent's, whose it has to be. */
+static uint32
+joined_row(Recount *recount, uint32 of, Datum value, bool isnull)
+{
+	const RecountTable *table = recount->reading;
+	const RecountTable *to = &recount->tables[table->like->joins.table];
+	uint32 row = isnull ? DICTIONARY_NONE : dictionary_find(to->keys, value, false);
+
+	if (isnull ||
+		(row != DICTIONARY_NONE && is_below(recount, table->like->joins.table, row, table->parent, of)))
+		return row;
+	/* (it would tell of two persons that they belong together) */
+	recount->found.dangling++;
+	return DICTIONARY_NONE;
+}
+
+/* A row as it is read: keys. */
+typedef struct RecountKeys
+{
+	Datum above;
+	Datum key;
+	Datum joined;
+	bool above_null;
+	bool key_null;
+	bool joined_null;
+} RecountKeys;
+
 static void
-add_row(Recount *recount, Datum above, bool above_null, Datum key, bool key_null)
+add_row(Recount *recount, const RecountKeys *row)
 {
 	RecountTable *table = recount->reading;
 	RecountTable *parent =
@@ -45,25 +84,30 @@ add_row(Recount *recount, Datum above, bool above_null, Datum key, bool key_null
 	uint32 found = 0;
 
 	if (parent != NULL)
-		found = above_null ? DICTIONARY_NONE : dictionary_find(parent->keys, above, false);
+		found = row->above_null ? DICTIONARY_NONE : dictionary_find(parent->keys, row->above, false);
 	if (found == DICTIONARY_NONE)
 	{
 		recount->found.dangling++;
 		return;
 	}
-	if (table->keys != NULL && (key_null || dictionary_add(table->keys, key, false) != table->n))
+	if (table->keys != NULL && (row->key_null || dictionary_add(table->keys, row->key, false) != table->n))
 		ereport(ERROR, (errcode(ERRCODE_UNIQUE_VIOLATION),
 						errmsg("a key of table %s is NULL, or in several rows", table->source->name),
 						errhint("Keys of a release tell rows apart.")));
 	if (table->n == table->room)
 	{
-		Size room = table->room;
+		Size room = table->room, also = table->room;
 
+		if (table->like->joins.column != NULL)
+			table->joined =
+				border_grow(recount->border, table->joined, &also, (Size) table->n + 1, sizeof(uint32));
 		table->above = border_grow(recount->border, table->above, &room, (Size) table->n + 1, sizeof(uint32));
 		table->tuple =
 			border_grow(recount->border, table->tuple, &table->room, (Size) table->n + 1, sizeof(uint32));
 	}
 	table->above[table->n] = found;
+	if (table->joined != NULL)
+		table->joined[table->n] = joined_row(recount, found, row->joined, row->joined_null);
 	table->tuple[table->n++] = recount->groups;
 }
 
@@ -85,16 +129,18 @@ receive_group(void *arg, TupleTableSlot *slot)
 	Recount *recount = arg;
 	const Source *source = recount->reading->source;
 	bool has_parent = recount->reading->parent >= 0 && recount->reading->like->reference == NULL;
+	bool joins = recount->reading->like->joins.column != NULL;
 	int keys = source->nkept - recount->reading->nvalues;
-	Datum *values[KANON_MAX_COLUMNS + 2];
-	bool *nulls[KANON_MAX_COLUMNS + 2];
+	Datum *values[KANON_MAX_COLUMNS + 3];
+	bool *nulls[KANON_MAX_COLUMNS + 3];
 	int n = 0;
 
 	for (int i = 0; i < source->nkept; i++)
 		take_array(slot->tts_values[i], getBaseType(source->kept[i].type), &values[i], &nulls[i], &n);
 	for (int i = 0; i < n; i++)
 	{
-		int key = keys - 1;
+		/* (rows that are a person's only ones have one key of both) */
+		int last = keys - 1, key = last - (joins ? 1 : 0);
 		Datum row[KANON_MAX_COLUMNS];
 		bool isnull[KANON_MAX_COLUMNS];
 
@@ -105,8 +151,12 @@ receive_group(void *arg, TupleTableSlot *slot)
 		}
 		if (recount->reading->nvalues > 0)
 			add_values(recount, row, isnull);
-		add_row(recount, values[0][i], has_parent && nulls[0][i], values[key][i],
-				recount->reading->keys != NULL && nulls[key][i]);
+		add_row(recount, &(RecountKeys){.above = values[0][i],
+										.above_null = has_parent && nulls[0][i],
+										.key = values[key][i],
+										.key_null = recount->reading->keys != NULL && nulls[key][i],
+										.joined = values[last][i],
+										.joined_null = joins && nulls[last][i]});
 	}
 	for (int i = 0; i < source->nkept; i++)
 	{
@@ -121,7 +171,7 @@ static void
 read_table(Recount *recount, RecountTable *table)
 {
 	const LinkedTable *like = table->like;
-	const char *names[KANON_MAX_COLUMNS + 2];
+	const char *names[KANON_MAX_COLUMNS + 3];
 	int n = 0, key, nest;
 	StringInfoData columns;
 	Gate *gate;
@@ -133,6 +183,8 @@ read_table(Recount *recount, RecountTable *table)
 		(like->is_parent && strcmp(like->key, like->parent_column) != 0))
 		names[n++] = like->key;
 	key = n - 1;
+	if (like->joins.column != NULL)
+		names[n++] = like->joins.column;
 	table->nvalues = linked_rule_columns(like);
 	for (int c = 0; c < table->nvalues; c++)
 		names[n++] = like->run->source->qis[like->run->source->nqis + c].name;
@@ -205,12 +257,14 @@ sort_rows(Recount *recount)
 	for (int t = 1; t < recount->n; t++)
 		for (uint32 r = 0; r < recount->tables[t].n; r++)
 		{
-			int parent = recount->tables[t].parent;
+			const RecountTable *table = &recount->tables[t];
 			uint32 place = recount->start[person_of(recount, t, r) + 1]++;
+			bool joins = table->joined != NULL && table->joined[r] != DICTIONARY_NONE;
+			int parent = joins ? table->like->joins.table : table->parent;
 
 			local[t][r] = place;
-			recount->rows[place] =
-				(RecountRow){t, r, parent == 0 ? -1 : (int) local[parent][recount->tables[t].above[r]]};
+			recount->rows[place] = (RecountRow){
+				t, r, parent == 0 ? -1 : (int) local[parent][joins ? table->joined[r] : table->above[r]]};
 		}
 	/* from places among all rows to places among the person's */
 	for (uint32 p = 0; p < persons; p++)
@@ -270,6 +324,8 @@ linked_recount(const Linked *linked, Border *border)
 		table->like = &linked->tables[recount->n++];
 		table->parent = table->like->parent;
 		read_table(recount, table);
+		table->strays =
+			table->like->joins.column != NULL || (table->parent > 0 && recount->tables[table->parent].strays);
 		if (table->like->reference != NULL)
 			linked_copy_rows(recount, recount->n - 1);
 	}

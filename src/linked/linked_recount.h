@@ -17,7 +17,10 @@ typedef struct Table
 	Size room;
 	uint32 n;
 	uint32 groups; /* different tuples */
-	uint32 *above; /* [n] row of the parent, of the subject: the person */
+	uint32 *above; /* [n] row of the parent, of the subject: the person; */
+	uint32 *
+		joined; /* [n] or of another table, below the parent's; DICTIONARY_NONE: of the parent.  NULL: all are of the parent */
+	bool strays;   /* rows hang on rows of several tables, or on such rows */
 	uint32 *tuple; /* [n] what it shows; of the subject: the class */
 	int nvalues;   /* columns that rules look at; 0: there are no rules */
 	Size value_room;

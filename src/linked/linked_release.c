@@ -97,6 +97,28 @@ tell_many(const Linked *linked, const LinkedTable *table)
 				 errhint("Bound the rows of a person by \"max_rows\" of this table.")));
 }
 
+/* Rows that do not show to which other row they refer. */
+static void
+tell_parted(const Linked *linked)
+{
+	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS; i++)
+	{
+		const LinkedTable *table = &linked->tables[i];
+
+		if (table->tally.parted == 0)
+			continue;
+		ereport(
+			NOTICE,
+			(errmsg(INT64_FORMAT " rows of table \"%s\" show NULL in \"%s\"", table->tally.parted,
+					table->relname, table->joins.column),
+			 errdetail("Of the source " INT64_FORMAT
+					   " rows refer to a row of another person. Other rows do not join because "
+					   "too few persons of their class have such rows, or because the other row is left out.",
+					   table->tally.strange),
+			 errhint("A larger class_size of the subject lets more rows join.")));
+	}
+}
+
 /* In each table, then of persons. */
 static void
 tell(const Linked *linked)
@@ -132,6 +154,7 @@ tell(const Linked *linked)
 						   "more rows.")
 				 : 0));
 	}
+	tell_parted(linked);
 	if (linked->found.alone > 0)
 		ereport(NOTICE,
 				(errmsg(INT64_FORMAT " persons have numbers of rows that nobody else of their class has",

@@ -160,12 +160,7 @@ keep_key(LinkedTable *table, const char *column)
 bool
 linked_answers(const LinkedTable *table, const char *column)
 {
-	JsonbValue word = {.type = jbvString, .val.string = {strlen("allow_identifying"), "allow_identifying"}};
-	JsonbValue name = {.type = jbvString, .val.string = {strlen(column), unconstify(char *, column)}};
-	JsonbValue *names = findJsonbValueFromContainer(&table->options->root, JB_FOBJECT, &word);
-
-	return names != NULL && names->type == jbvBinary && JsonContainerIsArray(names->val.binary.data) &&
-		   findJsonbValueFromContainer(names->val.binary.data, JB_FARRAY, &name) != NULL;
+	return linked_lists(table, "allow_identifying", column);
 }
 
 /* ---- models ---- */
@@ -215,6 +210,8 @@ ready_rows(Run *run)
 	table->grouped.parent = grouped_place(run->source, linked_parent_read(table));
 	if (table->is_parent)
 		table->grouped.key = grouped_place(run->source, linked_key_read(table));
+	if (table->joins.column != NULL)
+		table->grouped.joins = grouped_place(run->source, table->joins.column);
 	run->problem.nextra = run->source->ngrouped - run->source->nqis;
 	run->problem.extra = run->types->grouped + run->source->nqis;
 	run->problem.leaves_out = true;
@@ -332,13 +329,21 @@ refuse_unprotected(const Linked *linked, const LinkedTable *table)
 				 "table \"%s\" refers to a key whose equal values may look different, which protect_successive does not look after",
 				 excerpt(table->name)),
 			 errhint("Give both columns another type or collation, or leave protect_successive out.")));
-	if (table->composed != NIL)
+	if (table->parts.composed != NIL)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("table \"%s\" has a key of several columns, which protect_successive does not look after",
 					excerpt(table->name)),
 			 errhint("Give it a key of one column, or leave protect_successive out.")));
+	if (table->joins.column != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg(
+				 "table \"%s\" has a second reference, \"%s\", which protect_successive does not look after",
+				 excerpt(table->name), table->joins.column),
+			 errhint("Take it out of \"keep\", or leave protect_successive out.")));
 	if (table->reference != NULL)
 		ereport(
 			ERROR,
@@ -422,6 +427,8 @@ fill_request(Linked *linked, LinkedTable *table)
 		request->linked.told_apart =
 			add_name(name_list((const char *const[]){linked_parent_read(table)}, 1),
 					 table->is_parent ? linked_key_read(table) : linked_parent_read(table));
+	if (table->joins.column != NULL)
+		request->linked.told_apart = add_name(request->linked.told_apart, table->joins.column);
 	/* (of rows below rows nobody counts here whose they are) */
 	request->most_k = table->role == LINKED_ROWS && linked->tables[table->parent].role != LINKED_SUBJECT
 						  ? PG_INT64_MAX
@@ -467,9 +474,15 @@ find_raw(Linked *linked, LinkedTable *table)
 		LinkedTable *to = &linked->tables[key->table];
 		bool known = has_name(table->qis, key->column);
 
+		if (linked_is_joined(table, key->column, key->table) && !known)
+			continue;
 		if (to->role != LINKED_LOOKUP && (known || has_name(table->request.columns.keep, key->column)))
-			raise_column(table, key->column, "refers to another row of a person",
-						 "Leave it out: it would tell of two persons or rows that they belong together.");
+			raise_column(
+				table, key->column, "refers to another row of a person",
+				known
+					? "A key that joins is published as a pseudonym: name it in \"keep\", and not in \"quasi_identifiers\"."
+					: "Leave it out: it would tell of two persons or rows that they belong together. A key joins that "
+					  "refers to rows below those that \"foreign_key\" names.");
 		if (to->role != LINKED_LOOKUP || !known)
 			continue;
 		if (has_key(table->request.columns.hierarchies, key->column))

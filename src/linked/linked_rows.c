@@ -31,32 +31,33 @@ linked_forget(Linked *linked)
 	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS; i++)
 	{
 		LinkedTable *table = &linked->tables[i];
-		void *arrays[] = {table->row_of, table->type, table->person, table->above,
-						  table->gone,   table->like, table->level,  table->whose};
+		void *arrays[] = {table->row_of,    table->type,        table->person,     table->above,
+						  table->gone,      table->like,        table->level,      table->whose,
+						  table->joins.row, table->joins.apart, table->joins.hides};
 
 		for (int a = 0; a < lengthof(arrays); a++)
 			if (arrays[a] != NULL)
 				border_pfree(table->run->border, arrays[a]);
 		table->row_of = table->type = table->person = table->above = table->like = NULL;
-		table->whose = NULL;
-		table->gone = NULL;
+		table->whose = table->joins.row = NULL;
+		table->gone = table->joins.apart = table->joins.hides = NULL;
 		table->level = NULL;
 		linked_forget_looks(table);
 		kanon_privacy_close(table->ruled.privacy);
 		table->ruled.privacy = NULL;
 		table->nrows = 0;
-		table->tally.nobody = table->tally.over = 0;
+		table->tally.nobody = table->tally.over = table->tally.strange = table->tally.parted = 0;
 	}
 	linked_forget_persons(linked);
 }
 
 /* ---- whose rows they are ---- */
 
-/* The row of the parent's table that has each value of the column that refers to it. */
+/* The row of another table that has each value of the column that refers to it. */
 static uint32 *
-rows_of_codes_above(const LinkedTable *table, const LinkedTable *parent)
+rows_referred(const LinkedTable *table, int place, const LinkedTable *parent)
 {
-	const SourceColumn *column = &table->run->source->qis[table->grouped.parent];
+	const SourceColumn *column = &table->run->source->qis[place];
 	const SourceColumn *key = &parent->run->source->qis[parent->grouped.key];
 	const RowTypes *types = parent->run->types;
 	uint32 nkeys = dictionary_size(key->dictionary), n = dictionary_size(column->dictionary);
@@ -86,7 +87,8 @@ find_rows(Linked *linked, LinkedTable *table)
 	const RowTypes *types = table->run->types;
 	Border *border = table->run->border;
 	bool direct = parent->role == LINKED_SUBJECT;
-	uint32 *whose = direct ? linked_persons_of(linked, table) : rows_of_codes_above(table, parent);
+	uint32 *whose =
+		direct ? linked_persons_of(linked, table) : rows_referred(table, table->grouped.parent, parent);
 	int64 n = 0;
 
 	table->row_of = border_palloc(border, sizeof(uint32) * Max(types->ntypes, 1));
@@ -121,6 +123,78 @@ find_rows(Linked *linked, LinkedTable *table)
 		}
 	}
 	border_pfree(border, whose);
+}
+
+/* ---- to which other rows they refer ---- */
+
+/* Does the row of the one table hang on that of another, or on that person? */
+static bool
+is_below(const Linked *linked, int from, uint32 row, int to, uint32 other)
+{
+	while (from != to && linked->tables[from].above != NULL)
+	{
+		row = linked->tables[from].above[row];
+		from = linked->tables[from].parent;
+	}
+	return to == 0 ? linked->tables[from].person[row] == other : from == to && row == other;
+}
+
+/*
+ * Rows that refer to none, to a row of another person or to one that is left out are apart: they do not show to which row
+ * they refer.
+ */
+static void
+find_joined(const Linked *linked, LinkedTable *table)
+{
+	const LinkedTable *to = &linked->tables[table->joins.table];
+	Border *border = table->run->border;
+	uint32 *row_of = rows_referred(table, table->grouped.joins, to);
+	const uint32 *code = table->run->types->grouped[table->grouped.joins].code;
+	const SourceColumn *column = &table->run->source->qis[table->grouped.joins];
+
+	table->joins.row = border_palloc(border, sizeof(uint32) * Max(table->nrows, 1));
+	table->joins.apart = border_palloc(border, sizeof(bool) * Max(table->nrows, 1));
+	for (uint32 i = 0; i < table->nrows; i++)
+	{
+		uint32 type = table->type[i], row = row_of[code[type]];
+		uint32 owner = table->above != NULL ? table->above[i] : table->person[i];
+		bool isnull;
+
+		(void) dictionary_value(column->dictionary, code[type], &isnull);
+		if (!isnull && (row == NOBODY || !is_below(linked, table->joins.table, row, table->parent, owner)))
+		{
+			table->tally.strange++;
+			row = NOBODY;
+		}
+		table->joins.row[i] = row;
+		table->joins.apart[i] = row == NOBODY || to->gone[row];
+	}
+	border_pfree(border, row_of);
+}
+
+/* Rows of one type are treated alike: so the type says whether they are apart. */
+static void
+note_hidden(LinkedTable *table)
+{
+	const SourceColumn *column = &table->run->source->qis[table->grouped.joins];
+	const uint32 *code = table->run->types->grouped[table->grouped.joins].code;
+	uint32 ntypes = table->run->types->ntypes;
+
+	table->joins.hides = border_palloc(table->run->border, sizeof(bool) * Max(ntypes, 1));
+	memset(table->joins.hides, 0, sizeof(bool) * ntypes);
+	for (uint32 i = 0; i < table->nrows; i++)
+	{
+		bool isnull;
+
+		if (table->gone[i] || !table->joins.apart[i])
+			continue;
+		table->joins.hides[table->type[i]] = true;
+		(void) dictionary_value(column->dictionary, code[table->type[i]], &isnull);
+		table->tally.parted += !isnull;
+	}
+	for (uint32 i = 0; i < table->nrows; i++)
+		if (!table->gone[i] && table->joins.hides[table->type[i]] != table->joins.apart[i])
+			elog(ERROR, "rows of one type do not hang together alike");
 }
 
 /* ---- as many as are allowed ---- */
@@ -287,6 +361,37 @@ open_rules(const Linked *linked, LinkedTable *table)
 
 /* ---- solve ---- */
 
+/* The rows of a table, as the core wants them. */
+static void
+take_rows(Linked *linked, LinkedTable *table, KanonLinkedTable *to)
+{
+	find_rows(linked, table);
+	if (table->joins.column != NULL)
+		find_joined(linked, table);
+	if (table->terms.max_rows > 0)
+		draw_rows(linked, table);
+	open_rules(linked, table);
+	linked_look(linked, table);
+	to->look = (const uint32 *const *) table->looks;
+	to->problem = &table->run->problem;
+	to->ruled = table->ruled.privacy != NULL ? &table->ruled : NULL;
+	to->weight = linked_stake(linked, table);
+	to->known = table->reference != NULL ? 0 : table->terms.known;
+	to->parent = table->parent - 1;
+	to->copies = table->reference != NULL;
+	to->nrows = table->nrows;
+	to->type = table->type;
+	to->person = table->person;
+	to->above = table->above;
+	to->joins = table->joins.table - 1;
+	to->joined = table->joins.row;
+	to->apart = table->joins.apart;
+	to->gone = table->gone;
+	to->nqis = table->run->source->nqis;
+	to->like = table->like = border_palloc(table->run->border, sizeof(uint32) * Max(table->nrows, 1));
+	to->level = table->level = border_palloc(table->run->border, (Size) Max(table->nrows, 1) * to->nqis);
+}
+
 void
 linked_solve(Linked *linked)
 {
@@ -309,26 +414,7 @@ linked_solve(Linked *linked)
 		LinkedTable *table = &linked->tables[i];
 		KanonLinkedTable *to = &tables[problem.ntables++];
 
-		find_rows(linked, table);
-		if (table->terms.max_rows > 0)
-			draw_rows(linked, table);
-		open_rules(linked, table);
-		linked_look(linked, table);
-		to->look = (const uint32 *const *) table->looks;
-		to->problem = &table->run->problem;
-		to->ruled = table->ruled.privacy != NULL ? &table->ruled : NULL;
-		to->weight = linked_stake(linked, table);
-		to->known = table->reference != NULL ? 0 : table->terms.known;
-		to->parent = table->parent - 1;
-		to->copies = table->reference != NULL;
-		to->nrows = table->nrows;
-		to->type = table->type;
-		to->person = table->person;
-		to->above = table->above;
-		to->gone = table->gone;
-		to->nqis = table->run->source->nqis;
-		to->like = table->like = border_palloc(table->run->border, sizeof(uint32) * Max(table->nrows, 1));
-		to->level = table->level = border_palloc(table->run->border, (Size) Max(table->nrows, 1) * to->nqis);
+		take_rows(linked, table, to);
 	}
 	if (linked->m == 0)
 		linked_number_others(linked);
@@ -344,6 +430,9 @@ linked_solve(Linked *linked)
 				 report.detail[0] ? errdetail("%s", report.detail) : 0,
 				 errhint("Lower known_rows or class_size, or bound the rows of a person by max_rows.")));
 	border_check(border, status, report.detail);
+	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS; i++)
+		if (linked->tables[i].joins.column != NULL)
+			note_hidden(&linked->tables[i]);
 	if (linked->histories != NULL)
 		linked_show_held(linked);
 }
@@ -489,6 +578,8 @@ linked_release(Run *run)
 			CHECK_FOR_INTERRUPTS();
 	}
 	hash_destroy(releaser.classes);
+	if (table->joins.hides != NULL && run->target != NULL)
+		target_hide(run->target, run->source, table->joins.column, table->joins.hides);
 	run->report.lower_bound = -INFINITY;
 	return kanon_release_finish(&run->problem, &run->release, &run->report);
 }

@@ -8,7 +8,7 @@
 #include "host/catalog.h"
 #include "host/excerpt.h"
 #include "host/gate.h"
-#include "linked/linked.h"
+#include "linked/linked_schema.h"
 #include "hierarchies/hierarchy.h"
 #include "rows/source.h"
 
@@ -16,25 +16,6 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-
-/* A foreign key as the catalogs have it. */
-typedef struct ForeignKey
-{
-	char *name;
-	int from;
-	int to;
-	char *column; /* NULL: it has several that are no one's key */
-	char *refers; /* to this column */
-} ForeignKey;
-
-typedef struct Schema
-{
-	Linked *linked;
-	ForeignKey *keys;
-	int nkeys;
-	int room;
-	bool *reached; /* [n] */
-} Schema;
 
 /* Columns of copies are known with the row that they are copies for. */
 #define COPIES_HINT \
@@ -64,7 +45,7 @@ find_primary_key(LinkedTable *table)
 		" AND c.contype = 'p' ORDER BY u.n",
 		table->keyed);
 	for (uint64 row = 0; row < n && n > 1; row++)
-		table->primary = lappend(table->primary, name_value(row, 1));
+		table->parts.primary = lappend(table->parts.primary, name_value(row, 1));
 	if (n != 1)
 		return;
 	/* (a view may have it under another name) */
@@ -141,16 +122,16 @@ compose_key(Linked *linked, ForeignKey *key)
 			quote_literal_cstr(key->name)),
 		from->keyed);
 
-	if (n != (uint64) list_length(to->primary))
+	if (n != (uint64) list_length(to->parts.primary))
 		return;
-	foreach (cell, to->primary)
+	foreach (cell, to->parts.primary)
 		for (uint64 row = 0; row < n; row++)
 			if (strcmp(name_value(row, 2), lfirst(cell)) == 0)
 				parts = lappend(parts, name_value(row, 1));
-	if (list_length(parts) != list_length(to->primary))
+	if (list_length(parts) != list_length(to->parts.primary))
 		return;
 	key->column = linked_compose(from, parts);
-	to->key = key->refers = linked_compose(to, to->primary);
+	to->key = key->refers = linked_compose(to, to->parts.primary);
 	to->key_type = TEXTOID;
 }
 
@@ -158,9 +139,9 @@ compose_key(Linked *linked, ForeignKey *key)
 static void
 compose_primary(const Linked *linked, LinkedTable *table)
 {
-	if (table->key != NULL || table->primary == NIL || linked->checks)
+	if (table->key != NULL || table->parts.primary == NIL || linked->checks)
 		return;
-	table->key = linked_compose(table, table->primary);
+	table->key = linked_compose(table, table->parts.primary);
 	table->key_type = TEXTOID;
 }
 
@@ -199,26 +180,6 @@ find_foreign_keys(Schema *schema)
 	}
 }
 
-/* May a table's rows hang on persons by this key? */
-static bool
-leads(const Schema *schema, const ForeignKey *key)
-{
-	const LinkedTable *from = &schema->linked->tables[key->from];
-
-	return key->from != key->to && from->role != LINKED_SUBJECT &&
-		   (from->terms.constraint == NULL || strcmp(from->terms.constraint, key->name) == 0);
-}
-
-/* The reference of which a table's rows are copies? */
-static bool
-is_reference(const Schema *schema, const ForeignKey *key)
-{
-	const LinkedTable *to = &schema->linked->tables[key->to];
-
-	return to->qis != NULL && !schema->reached[key->to] && key->from != key->to &&
-		   (to->terms.constraint == NULL || strcmp(to->terms.constraint, key->name) == 0);
-}
-
 static void
 check_named(const Schema *schema)
 {
@@ -228,8 +189,8 @@ check_named(const Schema *schema)
 		bool found = table->terms.constraint == NULL;
 
 		for (int c = 0; c < schema->nkeys && !found; c++)
-			found = (schema->keys[c].from == i && leads(schema, &schema->keys[c])) ||
-					(schema->keys[c].to == i && is_reference(schema, &schema->keys[c]));
+			found = (schema->keys[c].from == i && linked_leads(schema, &schema->keys[c])) ||
+					(schema->keys[c].to == i && linked_is_copied(schema, &schema->keys[c]));
 		if (!found)
 			linked_raise_table(
 				table,
@@ -251,104 +212,8 @@ reach(Schema *schema)
 		{
 			const ForeignKey *key = &schema->keys[c];
 
-			if (schema->reached[key->to] && !schema->reached[key->from] && leads(schema, key))
+			if (schema->reached[key->to] && !schema->reached[key->from] && linked_leads(schema, key))
 				more = schema->reached[key->from] = true;
-		}
-	}
-}
-
-/* The one key along which a table reaches persons. */
-static void
-choose_path(const Schema *schema, int table)
-{
-	LinkedTable *from = &schema->linked->tables[table];
-	const ForeignKey *path = NULL;
-	StringInfoData names;
-	int n = 0;
-
-	initStringInfo(&names);
-	for (int c = 0; c < schema->nkeys; c++)
-	{
-		const ForeignKey *key = &schema->keys[c];
-
-		if (key->from != table || !schema->reached[key->to] || !leads(schema, key))
-			continue;
-		path = key;
-		appendStringInfo(&names, "%s\"%s\"", n++ > 0 ? ", " : "", key->name);
-	}
-	if (n > 1)
-		linked_raise_table(from, psprintf("reaches the subject by several foreign keys: %s", names.data),
-						   "Say by {\"foreign_key\": \"its name\"} whose the rows are.");
-	if (path->column == NULL)
-		linked_raise_table(
-			from, psprintf("reaches the subject by a key of several columns, \"%s\"", path->name),
-			"Keys of one column alone can be published as pseudonyms: publish a table with one.");
-	from->parent = path->to;
-	from->parent_column = path->column;
-}
-
-/* The one reference of which a table's rows are copies; NULL: no row of a person refers to it. */
-static const ForeignKey *
-find_reference(const Schema *schema, int table)
-{
-	const Linked *linked = schema->linked;
-	const ForeignKey *found = NULL;
-	StringInfoData names;
-	int n = 0;
-
-	initStringInfo(&names);
-	for (int c = 0; c < schema->nkeys; c++)
-	{
-		const ForeignKey *key = &schema->keys[c];
-		const LinkedTable *from = &linked->tables[key->from];
-
-		if (key->to != table || !is_reference(schema, key) ||
-			!(schema->reached[key->from] || from->reference != NULL) || from->role == LINKED_ALONE)
-			continue;
-		found = key;
-		appendStringInfo(&names, "%s\"%s\"", n++ > 0 ? ", " : "", key->name);
-	}
-	if (n > 1)
-		linked_raise_table(&linked->tables[table],
-						   psprintf("is referred to by several foreign keys: %s", names.data),
-						   "Say by {\"foreign_key\": \"its name\"} of it whose columns it has.");
-	if (found != NULL && found->column == NULL)
-		linked_raise_table(
-			&linked->tables[table],
-			psprintf("is referred to by a key of several columns, \"%s\"", found->name),
-			"Copies are made by keys of one column: take \"quasi_identifiers\" out, and it is a lookup.");
-	return found;
-}
-
-/* Tables to which a person or a row refers, with columns that somebody may know of it: each row that refers has a copy. */
-static void
-find_copies(Schema *schema)
-{
-	Linked *linked = schema->linked;
-	bool more = true;
-
-	while (more)
-	{
-		more = false;
-		for (int i = 0; i < linked->n; i++)
-		{
-			LinkedTable *table = &linked->tables[i];
-			const ForeignKey *key = schema->reached[i] || table->reference != NULL || table->qis == NULL
-										? NULL
-										: find_reference(schema, i);
-
-			if (key == NULL)
-				continue;
-			if (table->terms.max_rows > 0 || !table->linked || table->terms.referenced)
-				linked_raise_table(table, "has rows to which rows of persons refer, as their columns",
-								   "Leave out \"max_rows\", \"linked\" and \"referenced\".");
-			if (table->key == NULL)
-				linked_raise_table(table, "has no primary key of one column",
-								   "Copies are made by keys of one column.");
-			more = true;
-			table->parent = key->from;
-			table->parent_column = table->key;
-			table->reference = key->column;
 		}
 	}
 }
@@ -415,18 +280,19 @@ find_lookups(Schema *schema)
 
 /* ---- the order, and the keys that are published ---- */
 
+/* Steps to the subject; more than there are tables: keys go in a circle. */
 static int
-depth_of(const Linked *linked, int table)
+depth_of(const Linked *linked, int table, int most)
 {
-	int depth = 0;
+	const LinkedTable *from = &linked->tables[table];
+	int depth;
 
-	/* (parents come nearer to the subject with each step: choose_path took keys to tables that reach it) */
-	while (linked->tables[table].parent >= 0 && depth <= linked->n)
-	{
-		table = linked->tables[table].parent;
-		depth++;
-	}
-	return depth;
+	if (from->parent < 0 || most < 0)
+		return 0;
+	depth = depth_of(linked, from->parent, most - 1);
+	if (from->joins.column != NULL)
+		depth = Max(depth, depth_of(linked, from->joins.table, most - 1));
+	return depth + 1;
 }
 
 /* The subject, then by distance from it; those without a key to persons and lookups last. */
@@ -439,21 +305,25 @@ sort_tables(Schema *schema)
 	int n = 0;
 
 	for (int i = 0; i < linked->n; i++)
-		if (depth_of(linked, i) > linked->n)
+		if (depth_of(linked, i, linked->n) > linked->n)
 			linked_raise_table(&linked->tables[i],
 							   "reaches the subject along no path: foreign keys go in a circle",
 							   "Say by {\"foreign_key\": \"its name\"} whose the rows are.");
 	for (int role = LINKED_SUBJECT; role <= LINKED_LOOKUP; role++)
 		for (int depth = 0; depth <= linked->n; depth++)
 			for (int i = 0; i < linked->n; i++)
-				if ((int) linked->tables[i].role == role && depth_of(linked, i) == depth)
+				if ((int) linked->tables[i].role == role && depth_of(linked, i, linked->n) == depth)
 				{
 					sorted[n] = linked->tables[i];
 					place[i] = n++;
 				}
 	for (int i = 0; i < linked->n; i++)
+	{
 		if (sorted[i].parent >= 0)
 			sorted[i].parent = place[sorted[i].parent];
+		if (sorted[i].joins.column != NULL)
+			sorted[i].joins.table = place[sorted[i].joins.table];
+	}
 	for (int c = 0; c < schema->nkeys; c++)
 	{
 		schema->keys[c].from = place[schema->keys[c].from];
@@ -531,7 +401,9 @@ note_keys(Schema *schema)
 		noted = palloc(sizeof(LinkedKey));
 		*noted = (LinkedKey){key->column, key->to};
 		from->keys = lappend(from->keys, noted);
-		if (to->role == LINKED_LOOKUP)
+		if (linked_is_joined(from, key->column, key->to))
+			to->is_parent = true;
+		if (to->role == LINKED_LOOKUP || linked_is_joined(from, key->column, key->to))
 			check_key(linked, from, key->column, to, key->refers);
 	}
 }
@@ -608,11 +480,9 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 	find_foreign_keys(&schema);
 	reach(&schema);
 	check_named(&schema);
-	find_copies(&schema);
+	linked_find_copies(&schema);
 	find_lookups(&schema);
-	for (int i = 0; i < linked->n; i++)
-		if (schema.reached[i] && linked->tables[i].role != LINKED_SUBJECT)
-			choose_path(&schema, i);
+	linked_choose_paths(&schema);
 	sort_tables(&schema);
 	note_keys(&schema);
 	for (int i = 0; i < linked->n; i++)

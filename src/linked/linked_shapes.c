@@ -130,7 +130,8 @@ spell_references(Shape *shape)
 	{
 		const LinkedKey *key = lfirst(cell);
 
-		if (shape->linked->tables[key->table].role == LINKED_LOOKUP)
+		if (shape->linked->tables[key->table].role == LINKED_LOOKUP ||
+			linked_is_joined(table, key->column, key->table))
 			spell(shape, key->column, &shape->linked->tables[key->table]);
 	}
 }
@@ -232,7 +233,7 @@ make_shape(const Linked *linked, LinkedTable *table)
 		from = psprintf("%s AS p LEFT JOIN %s ON p.%s OPERATOR(pg_catalog.=) %s", reads(parent), from,
 						quote_identifier(table->reference), linked_column(table, "t", table->key));
 	}
-	if (shape.columns == NIL && table->composed == NIL)
+	if (shape.columns == NIL && table->parts.composed == NIL)
 		return;
 	/* (the look at all of them comes before they are read) */
 	for (int i = 0; i < linked->n; i++)

@@ -43,9 +43,12 @@ is_reference(const Place *place, const SourceColumn *column)
 	return linked_is_reference(place->table, column->name);
 }
 
+/* (A key that joins rows of a person is known with them: the promise is counted so.) */
 static bool
 is_looked_at(const Place *place, const SourceColumn *column)
 {
+	if (place->table->joins.column != NULL && strcmp(place->table->joins.column, column->name) == 0)
+		return false;
 	return is_reference(place, column) ? !linked_answers(place->table, column->name)
 									   : !column->answered && column->mask == NULL;
 }

@@ -40,6 +40,16 @@ find_word(Jsonb *object, const char *word)
 	return findJsonbValueFromContainer(&object->root, JB_FOBJECT, &key);
 }
 
+bool
+linked_lists(const LinkedTable *table, const char *word, const char *column)
+{
+	JsonbValue name = {.type = jbvString, .val.string = {strlen(column), unconstify(char *, column)}};
+	JsonbValue *names = find_word(table->options, word);
+
+	return names != NULL && names->type == jbvBinary && JsonContainerIsArray(names->val.binary.data) &&
+		   findJsonbValueFromContainer(names->val.binary.data, JB_FARRAY, &name) != NULL;
+}
+
 /* A word of ours goes out of the options. */
 static JsonbValue *
 take_word(LinkedTable *table, const char *word)

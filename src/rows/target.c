@@ -319,6 +319,17 @@ append_column(StringInfo sql, const SourceColumn *column, bool suppressible)
 }
 
 void
+target_hide(Target *target, const Source *source, const char *column, const bool *types)
+{
+	target->hides = types;
+	target->hidden = 0;
+	while (target->hidden < source->nkept && strcmp(source->kept[target->hidden].name, column) != 0)
+		target->hidden++;
+	if (target->hidden == source->nkept || source->kept[target->hidden].mask == NULL)
+		elog(ERROR, "column \"%s\" has no mask", column);
+}
+
+void
 target_create(Target *target, const Source *source)
 {
 	StringInfoData sql;

@@ -37,6 +37,10 @@ typedef struct Target
 	/* Gets each row that is written, with its class and the last kept column, which is not written then; NULL: nobody does. */
 	void (*taker)(void *arg, uint32 class_, const struct TupleTableSlot *row, Datum last, bool isnull);
 	void *taker_arg;
+
+	/* A kept column that rows of some types do not show. */
+	const bool *hides; /* [types]; NULL: there is none */
+	int hidden;        /* its place */
 } Target;
 
 /* The column that says which pattern a row was published under. */
@@ -91,6 +95,9 @@ extern void keep_readable(Oid relid);
 /* Checks the name (nothing is made yet). */
 extern Target *target_resolve(const char *name, const Source *source, bool replace, bool mark);
 extern void target_create(Target *target, const Source *source);
+
+/* Rows of these types show NULL in the kept column. */
+extern void target_hide(Target *target, const Source *source, const char *column, const bool *types);
 
 /* The target becomes a table of its kind, or a NOTICE says why it stays one of this server. */
 extern void target_distribute(Target *target);

@@ -160,6 +160,8 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 	if (masks != NULL)
 	{
 		masks_apply(masks, kept, kept_nulls);
+		if (writer->target->hides != NULL && writer->target->hides[type] && !FAULT(reference_shown))
+			masks->nulls[writer->target->hidden] = true;
 		masks_count(masks, 1);
 		shown = masks->values;
 		shown_nulls = masks->nulls;

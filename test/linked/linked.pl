@@ -1,8 +1,9 @@
 #!/usr/bin/perl
-# linked.pl [--cases N] [--nights N] [--seed S] [--seconds T]: releases of several tables against every attacker there is.
+# linked.pl [--cases N] [--nights N] [--seed S] [--seconds T] [--kinds K,…]: releases of several tables against every attacker there is.
 #
 # Random persons with rows in one or two further tables, beside each other or one below the other, are published by
 # kanon_linked.  Persons or their rows may refer to a table whose columns somebody knows with them, so that each row has a copy.
+# Rows of one table may also refer to rows of another, mostly of the same person, and what they show of that is known, too.
 # In some cases all keys have two columns, and so have the references to them.  A kept tag says which row of the source each published row is, so that what it shows can be compared.
 # Asserted of each release:
 # - every row belongs to the person whose it is, and shows what is true of it;
@@ -35,9 +36,9 @@ use Time::HiRes qw(time);
 use Db;
 use Random;
 
-my ($cases, $seed, $seconds, $nights, $protected, %ever) = (100, 1, undef, 0, 0);
-GetOptions('cases=i' => \$cases, 'seed=i' => \$seed, 'seconds=i' => \$seconds, 'nights=i' => \$nights)
-  or die "usage: $0 [--cases N] [--seed S] [--nights N] [--seconds T]\n";
+my ($cases, $seed, $seconds, $nights, $protected, $kinds, %ever) = (100, 1, undef, 0, 0);
+GetOptions('kinds=s' => \$kinds, 'cases=i' => \$cases, 'seed=i' => \$seed, 'seconds=i' => \$seconds, 'nights=i' => \$nights)
+  or die "usage: $0 [--cases N] [--seed S] [--nights N] [--seconds T] [--kinds K,…]\n";
 my $json = JSON::PP->new->canonical;
 my ($db, @failures, %done, $attackers, $left_out, $class_size, @most, $in_all, $composite);
 $attackers = $left_out = 0;
@@ -48,12 +49,15 @@ $attackers = $left_out = 0;
 sub schema
 {
 	my @tables = ({ name => 's', columns => [ 'a', 'b' ], parent => undef });
-	my $kind = pick('one', 'beside', 'below', 'below', $nights > 0 ? () : ('refers', 'refers', 'refers below', 'refers below', 'refers alone'));
+	my $kind;
+	$kind = pick(split(/,/, $kinds)) if defined $kinds;
+	$kind //= pick('one', 'beside', 'below', 'below', 'two', $nights > 0 ? () : ('refers', 'refers', 'refers below', 'refers below', 'refers alone'));
 	push @tables, { name => 'h', columns => [ 'c', 'd' ], parent => 0, copies => 1 } if $kind eq 'refers alone';
 	push @tables, { name => 'o', columns => chance(0.5) ? [ 'c', 'd' ] : ['c'], parent => 0 } if $kind ne 'refers alone';
 	push @tables, { name => 'h', columns => [ pick('c', 'd') ], parent => 0, copies => 1 } if $kind eq 'refers';
 	push @tables, { name => 'h', columns => [ pick('c', 'd') ], parent => 1, copies => 1 } if $kind eq 'refers below';
 	push @tables, { name => 'v', columns => ['d'], parent => 0 } if $kind eq 'beside';
+	push @tables, { name => 'l', columns => [ pick('c', 'd') ], parent => 0, joins => 1 } if $kind eq 'two';
 	push @tables, { name => 'l', columns => [ pick('c', 'd') ], parent => 1 } if $kind eq 'below';
 	# (some tables have no quasi-identifiers)
 	for my $table (grep { defined $_->{parent} && !$_->{copies} } @tables)
@@ -71,6 +75,15 @@ sub value
 	my ($column, $spread) = @_;
 	return undef if chance(0.05);
 	return $column eq 'a' || $column eq 'c' ? below($spread) : pick('x', 'y') . below($spread > 3 ? 3 : $spread);
+}
+
+# A row, mostly one of the same person.
+sub refers_to
+{
+	my ($rows, $person) = @_;
+	my @own = grep { defined $person && defined $_->{above} && $_->{above} == $person } @$rows;
+	return undef if !@$rows || chance(0.3);
+	return chance(0.1) ? pick(@$rows)->{id} : @own ? pick(@own)->{id} : undef;
 }
 
 sub type { return $_[0] eq 'a' || $_[0] eq 'c' ? 'int' : 'text'; }
@@ -92,6 +105,7 @@ sub fill
 		{
 			my %row = (id => $i, tag => "$table->{name}$i", val => chance(0.1) ? undef : 'w' . below(4), map { ($_ => value($_, $spread)) } @{ $table->{columns} });
 			$row{above} = $t == 0 || chance(0.03) ? undef : 1 + below(scalar @$above);
+			$row{also} = refers_to($tables[ $table->{joins} ]{rows}, $row{above}) if defined $table->{joins};
 			push @{ $table->{rows} }, \%row;
 		}
 		$table->{rows} = [ shuffled(@{ $table->{rows} }) ];
@@ -122,14 +136,14 @@ sub expand
 sub keys_of
 {
 	my ($table, $above, $copies) = @_;
-	return map { $composite ? ($_, "${_}_g") : $_ } 'id', $above ? 'above' : (), $copies ? 'ref' : ();
+	return map { $composite ? ($_, "${_}_g") : $_ } 'id', $above ? 'above' : (), $copies ? 'ref' : (), defined $table->{joins} ? 'also' : ();
 }
 
 sub with_keys
 {
 	my ($row) = @_;
 	return $row if !$composite;
-	return { %$row, map { ("${_}_g" => defined $row->{$_} ? $row->{$_} % 2 : undef) } 'id', 'above', 'ref' };
+	return { %$row, map { ("${_}_g" => defined $row->{$_} ? $row->{$_} % 2 : undef) } 'id', 'above', 'ref', 'also' };
 }
 
 # As it was published, under the names of the source.
@@ -139,7 +153,7 @@ sub written
 	my $rows = $db->rows("SELECT * FROM pub.$table->{name}");
 	for my $row (@$rows)
 	{
-		for my $key (grep { exists $row->{"${_}_${_}_g"} } 'id', 'above', 'ref') { $row->{$key} = delete $row->{"${key}_${key}_g"}; }
+		for my $key (grep { exists $row->{"${_}_${_}_g"} } 'id', 'above', 'ref', 'also') { $row->{$key} = delete $row->{"${key}_${key}_g"}; }
 		# (a key of several columns is not published where nothing refers to it)
 		$row->{id} //= "of $row->{tag}";
 	}
@@ -156,7 +170,7 @@ sub create
 		my $above = defined $table->{parent} && !$table->{copies};
 		my @columns = ($composite ? 'id int, id_g smallint, PRIMARY KEY (id, id_g)' : 'id int PRIMARY KEY', 'tag text', 'val text', "note text DEFAULT 'n'", map { "$_ " . type($_) } @{ $table->{columns} });
 		my $rows = $table->{shared} // $table->{rows};
-		for my $key ($above ? [ 'above', $tables[ $table->{parent} ]{name} ] : (), defined $copies ? [ 'ref', $copies->{name} ] : ())
+		for my $key ($above ? [ 'above', $tables[ $table->{parent} ]{name} ] : (), defined $copies ? [ 'ref', $copies->{name} ] : (), defined $table->{joins} ? [ 'also', $tables[ $table->{joins} ]{name} ] : ())
 		{
 			push @columns, $composite ? "$key->[0]_g smallint, $key->[0] int, FOREIGN KEY ($key->[0]_g, $key->[0]) REFERENCES src.$key->[1] (id_g, id)" : "$key->[0] int REFERENCES src.$key->[1]";
 		}
@@ -176,6 +190,7 @@ sub options
 	for my $t (0 .. $#tables)
 	{
 		my %one = (@{ $tables[$t]{columns} } ? (quasi_identifiers => $tables[$t]{columns}) : (), keep => [ 'tag', $t == 0 ? 'note' : () ], allow_identifying => [ 'tag', $t == 0 ? 'note' : () ]);
+		push @{ $one{keep} }, $composite ? ('also', 'also_g') : 'also' if defined $tables[$t]{joins};
 		for my $column (@{ $tables[$t]{columns} })
 		{
 			$one{hierarchies}{$column} = type($column) eq 'int' ? { interval => [ 2, 4 ] } : { prefix => [1] } if chance(0.6);
@@ -230,7 +245,8 @@ sub rows_of
 		for my $row (@{ $tables[$t]{$field} })
 		{
 			next if !defined $row->{above};
-			if ($tables[$t]{parent} == 0) { next if $row->{above} ne $person->{id}; push @rows, [ $t, $row, undef ]; }
+			# (a row that refers to one of another person hangs on the person alone)
+			if ($tables[$t]{parent} == 0) { next if $row->{above} ne $person->{id}; push @rows, [ $t, $row, defined $row->{also} ? $place{ $row->{also} } : undef ]; }
 			else
 			{
 				my $above = $place{ $row->{above} };
@@ -252,7 +268,11 @@ sub fits
 	for my $i (0 .. $#$rows)
 	{
 		next if $taken->{$i} || $rows->[$i][0] != $t || !row_covers($tables->[$t], $rows->[$i][1], $row);
-		my ($mine, %parents) = (undef, %$parents);
+		my %parents = %$parents;
+		# (a row that refers to none, as it is shown, may refer to any)
+		my $above = $above;
+		next if defined $tables->[$t]{joins} && defined $rows->[$i][2] && !defined $above;
+		$above = undef if defined $tables->[$t]{joins} && !defined $rows->[$i][2];
 		# places of the source's rows that are parents, to places of the release's
 		if (defined $above)
 		{
@@ -333,6 +353,7 @@ sub images
 		my %parents = %$parents;
 		next if $there != $t || grep { $_ == $i } @$taken;
 		next if grep { ($row->{$_} // "\0") ne ($other->{$_} // "\0") } @{ $tables->[$t]{columns} };
+		next if defined $above xor defined $parent;
 		my $hangs = 1;
 		for my $pair (defined $above ? [ $above, $parent ] : (), $t == 1 ? [ $self, $i ] : ())
 		{
@@ -405,6 +426,7 @@ sub has
 		my %parents = %$parents;
 		next if $there != $t || grep { $_ == $i } @$taken;
 		next if grep { ($row->{$_} // "\0") ne ($other->{$_} // "\0") } @{ $tables->[$t]{columns} };
+		next if defined $above xor defined $parent;
 		my $hangs = 1;
 		for my $pair (defined $above ? [ $above, $parent ] : (), $t == 1 ? [ $self, $i ] : ())
 		{
@@ -495,6 +517,7 @@ sub truth
 			$key{ $row->{id} } = $true->{id} . $tables[$t]{name};
 			next if $t == 0;
 			my $above = $tables[ $tables[$t]{parent} ];
+			return "row $row->{tag} refers to another row" if defined $row->{also} && ($key{ $row->{also} } // '') ne ($true->{also} // '') . $tables[ $tables[$t]{joins} ]{name};
 			return "row $row->{tag} is another's" if !defined $true->{above} || ($key{ $row->{above} } // '') ne "$true->{above}$above->{name}";
 			$rows{ $row->{above} }++;
 		}
@@ -548,6 +571,12 @@ sub one_case
 	# a table of too few is found out, too
 	for my $table (@tables) { $table->{written} = [ map { { %$_ } } @{ $table->{rows} } ]; }
 	return if grep { defined $_->{parent} && grep { !defined $_->{above} } @{ $_->{rows} } } @tables;
+	# (references to rows of other persons are not safe)
+	for my $table (grep { defined $_->{joins} } @tables)
+	{
+		my %whose = map { ($_->{id} => $_->{above}) } @{ $tables[ $table->{joins} ]{rows} };
+		return if grep { defined $_->{also} && ($whose{ $_->{also} } // 0) != ($_->{above} // 0) } @{ $table->{rows} };
+	}
 	$found = check('src', $k, $known, @tables);
 	return if $known ne 'all';
 	return 'kanon_check_linked is wrong about the source' if !!$found->{safe} != !defined agree($k, @tables);
@@ -556,7 +585,7 @@ sub one_case
 
 # ---- nights ----
 
-sub changed { return join('|', map { $_ // '' } @{ $_[0] }{ 'above', @{ $_[1]{columns} } }); }
+sub changed { return join('|', map { $_ // '' } @{ $_[0] }{ 'above', 'also', @{ $_[1]{columns} } }); }
 
 # Some rows come, go and change, in the source and in what we know of it.
 sub mutate
@@ -574,6 +603,7 @@ sub mutate
 			my %row = (id => $$next, tag => "$table->{name}$$next", val => 'w' . below(4), map { ($_ => value($_, 3)) } @{ $table->{columns} });
 			$$next++;
 			$row{above} = $t == 0 ? undef : $above->[ below(scalar @$above) ]{id};
+			$row{also} = refers_to($tables[ $table->{joins} ]{rows}, $row{above}) if defined $table->{joins};
 			my @names = (keys_of($table, $t > 0, 0), 'tag', 'val', @{ $table->{columns} });
 			my $full = with_keys(\%row);
 			$db->run("INSERT INTO src.$table->{name} (" . join(', ', @names) . ') VALUES (' . join(', ', map { $db->quote($full->{$_}) } @names) . ')');
@@ -601,6 +631,11 @@ sub drop_row
 	my ($t, $id, @tables) = @_;
 	for my $u ($t + 1 .. $#tables)
 	{
+		if (($tables[$u]{joins} // -1) == $t)
+		{
+			$db->run("UPDATE src.$tables[$u]{name} SET also = NULL" . ($composite ? ', also_g = NULL' : '') . " WHERE also = $id");
+			$_->{also} = undef for grep { defined $_->{also} && $_->{also} == $id } @{ $tables[$u]{rows} };
+		}
 		next if $tables[$u]{parent} != $t;
 		my @below = map { $_->{id} } grep { defined $_->{above} && $_->{above} == $id } @{ $tables[$u]{rows} };
 		drop_row($u, $_, @tables) for @below;
@@ -617,7 +652,7 @@ sub picture
 	for my $t (0 .. $#tables)
 	{
 		$is{ $_->{tag} } = changed($_, $tables[$t]) for @{ $tables[$t]{rows} };
-		push @{ $shows{"$t $is{$_->{tag}}"} }, changed({ %$_, above => undef }, $tables[$t]) for @{ $tables[$t]{written} };
+		push @{ $shows{"$t $is{$_->{tag}}"} }, changed({ %$_, above => undef, also => defined $_->{also} ? 1 : undef }, $tables[$t]) for @{ $tables[$t]{written} };
 		$is{ $_->{tag} } = "$t $is{$_->{tag}}" for @{ $tables[$t]{rows} };
 	}
 	$_ = join(' ', sort @$_) for values %shows;
@@ -695,7 +730,7 @@ sub one_series
 	my $known = draw_known(@tables);
 	my ($before, $problem, %seen);
 	my $keys = pick('release', 'publication');
-	$protected = chance(0.5);
+	$protected = chance(0.5) && !grep { defined $_->{joins} } @tables;
 	%ever = ();
 	fill(@tables);
 	$composite = !$protected && chance(0.25);

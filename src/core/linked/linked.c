@@ -208,13 +208,32 @@ end_of_person(const LinkedClass *class, uint32_t row)
 }
 
 void
+kanon_linked_part(LinkedClass *class, uint32_t row)
+{
+	uint32_t above = class->rows[row].above, node = kanon_linked_node(class, class->rows[row].node);
+
+	/* (so rows of one type are treated alike) */
+	for (uint32_t r = above + 1; r < end_of_person(class, row); r++)
+		if (class->rows[r].above == above && kanon_linked_joins(class, r) &&
+			kanon_linked_node(class, class->rows[r].node) == node)
+			class->rows[r].above = class->rows[r].owner;
+}
+
+void
 kanon_linked_leave_out(LinkedClass *class, uint32_t row)
 {
 	class->rows[row].gone = true;
 	class->nodes[kanon_linked_node(class, class->rows[row].node)].rows--;
 	for (uint32_t r = row + 1; r < end_of_person(class, row); r++)
-		if (class->rows[r].above == row && !class->rows[r].gone)
+	{
+		if (class->rows[r].above != row)
+			continue;
+		/* (rows that are left out may come back) */
+		if (kanon_linked_joins(class, r))
+			class->rows[r].above = class->rows[r].owner;
+		else if (!class->rows[r].gone)
 			kanon_linked_leave_out(class, r);
+	}
 }
 
 double
@@ -224,13 +243,20 @@ kanon_linked_left_out(const LinkedShape *shape)
 }
 
 double
+kanon_linked_parted(const LinkedShape *shape)
+{
+	return shape->blank / (shape->nqis > 1 ? shape->nqis : 1);
+}
+
+double
 kanon_linked_price(const LinkedClass *class, uint32_t row)
 {
 	double price = kanon_linked_left_out(&class->shapes[class->rows[row].table]);
 
 	for (uint32_t r = row + 1; r < end_of_person(class, row); r++)
 		if (class->rows[r].above == row && !class->rows[r].gone)
-			price += kanon_linked_price(class, r);
+			price += kanon_linked_joins(class, r) ? kanon_linked_parted(&class->shapes[class->rows[r].table])
+												  : kanon_linked_price(class, r);
 	return price;
 }
 
@@ -264,7 +290,11 @@ take_person(Work *work, uint32_t person)
 
 		work->local[place.table][place.row] = class->nrows++;
 		*row = (LinkedRow){.person = class->npersons, .row = place.row, .table = place.table};
-		row->above = table->parent < 0 ? KANON_NO_ROW : work->local[table->parent][table->above[place.row]];
+		row->owner = table->parent < 0 ? KANON_NO_ROW : work->local[table->parent][table->above[place.row]];
+		row->above =
+			table->joined != NULL && !table->apart[place.row] && table->joined[place.row] != KANON_NO_ROW
+				? work->local[table->joins][table->joined[place.row]]
+				: row->owner;
 		row->node = node_of(class, place.table, table->type[place.row]);
 	}
 	class->start[++class->npersons] = class->nrows;
@@ -282,6 +312,8 @@ put_class(const Work *work)
 		uint32_t node = kanon_linked_node(class, row->node);
 
 		table->gone[row->row] = row->gone;
+		if (table->joined != NULL)
+			table->apart[row->row] = !kanon_linked_joins(class, r);
 		table->like[row->row] = class->nodes[node].like;
 		if (table->nqis > 0)
 			memcpy(table->level + (size_t) row->row * (size_t) table->nqis,

@@ -41,7 +41,12 @@ typedef struct KanonLinkedTable
 	const uint32_t *type;   /* [nrows] */
 	const uint32_t *person; /* [nrows] */
 	const uint32_t *above;  /* [nrows] the row of the parent; NULL: persons are */
-	bool *gone;             /* [nrows] left out; in: those that are already; out: all */
+	int joins;              /* a table between the parent's and this one, to whose rows some refer, too; */
+	const uint32_t *
+		joined; /* [nrows] its row, of the same parent's row; KANON_NO_ROW: none.  NULL: there is no such table */
+	bool *
+		apart; /* [nrows] the row hangs on the parent's row alone; in: those that do; out: all.  A row apart looks as if it referred to nothing */
+	bool *gone; /* [nrows] left out; in: those that are already; out: all */
 	const uint32_t *const *
 		look; /* [columns] of each code: a number of what readers see, the same at all levels; 0: nothing.  NULL: cells that differ look different */
 
@@ -67,6 +72,8 @@ typedef struct KanonLinked
 	const uint32_t *values; /* [npersons] a row type of it with the person's values */
 } KanonLinked;
 
+#define KANON_NO_ROW UINT32_MAX
+
 /*
  * Fills in the cells of rows, and the rows that are left out.  KANON_TOO_LARGE (detail): too many
  * combinations.
@@ -74,8 +81,6 @@ typedef struct KanonLinked
 extern KanonStatus kanon_solve_linked(KanonLinked *linked, KanonReport *report);
 
 /* ---- linked_class: the rows of one class of persons at hand ---- */
-
-#define KANON_NO_ROW UINT32_MAX
 
 /* Rows of all tables that somebody may know, at most. */
 extern int kanon_linked_most(const KanonLinked *linked);
@@ -85,6 +90,7 @@ typedef struct LinkedRow
 {
 	uint32_t person; /* of the class, from 0 */
 	uint32_t above;  /* the row that it hangs on, by its place in the class; or KANON_NO_ROW */
+	uint32_t owner;  /* the same of a row apart: another one if the row joins */
 	uint32_t node;
 	uint32_t row; /* in its table */
 	uint8_t table;
@@ -150,11 +156,22 @@ extern double kanon_linked_common(const LinkedClass *class, uint32_t a, uint32_t
 /* Node b becomes a, which shows what both have in common. */
 extern void kanon_linked_merge(LinkedClass *class, uint32_t a, uint32_t b);
 
-/* Leaves out a row and all that hangs on it. */
+/* Does the row refer to another one beside the parent's? */
+static inline bool
+kanon_linked_joins(const LinkedClass *class, uint32_t row)
+{
+	return class->rows[row].above != class->rows[row].owner;
+}
+
+/* Rows of a person that look alike on one row do not show that reference any more. */
+extern void kanon_linked_part(LinkedClass *class, uint32_t row);
+
+/* Leaves out a row and all that hangs on it, but rows that only join it. */
 extern void kanon_linked_leave_out(LinkedClass *class, uint32_t row);
 
-/* The price of a row that is left out; and of one with all that hangs on it. */
+/* The price of a row that is left out, or shows no reference; and of one that is left out with all that hangs on it. */
 extern double kanon_linked_left_out(const LinkedShape *shape);
+extern double kanon_linked_parted(const LinkedShape *shape);
 extern double kanon_linked_price(const LinkedClass *class, uint32_t row);
 
 /* linked_combinations.c, linked_all.c: the class keeps the promise from now on. */

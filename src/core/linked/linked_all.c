@@ -263,9 +263,11 @@ align(Aligner *aligner, const uint32_t *start, const uint32_t *end, const uint32
 
 	for (int t = 0; t < aligner->class->linked->ntables && status == KANON_OK; t++)
 	{
-		int parent = aligner->class->linked->tables[t].parent;
+		const KanonLinkedTable *table = &aligner->class->linked->tables[t];
+		int of = above[0] == KANON_NO_ROW ? -1 : aligner->class->rows[above[0]].table;
 
-		if (above[0] == KANON_NO_ROW ? parent < 0 : parent == aligner->class->rows[above[0]].table)
+		/* (rows that join none, or not any more, come after all that could be joined) */
+		if (table->parent == of || (table->joined != NULL && table->joins == of))
 			status = align_table(aligner, start, end, above, n, t);
 	}
 	return status;

@@ -21,7 +21,8 @@ typedef struct Choice
 {
 	double cost;
 	uint32_t node;  /* INFINITE cost: none */
-	uint32_t other; /* that becomes one with it; KANON_NO_ROW: rows of it are left out */
+	uint32_t other; /* that becomes one with it; KANON_NO_ROW: rows of it are left out, */
+	bool parts;     /* or do not show to which row they refer */
 } Choice;
 
 /* The cost of merging a node with the nearest other one of its table. */
@@ -42,9 +43,17 @@ try_merges(Counter *counter, uint32_t a, Choice *best)
 		/* it may end all rare ones that have the node */
 		cost = (node->rows * (common - node->cost) + other->rows * (common - other->cost)) / counter->rare[a];
 		if (cost < best->cost)
-			*best = (Choice){cost, a, b};
+			*best = (Choice){cost, a, b, false};
 	}
 	kanon_stop(class->pace, class->nnodes);
+}
+
+/* The price of a row that does not show any more to which it refers; or infinity. */
+static double
+parted_price(const LinkedClass *class, uint32_t row)
+{
+	return kanon_linked_joins(class, row) ? kanon_linked_parted(&class->shapes[class->rows[row].table])
+										  : INFINITY;
 }
 
 static Choice
@@ -52,7 +61,7 @@ cheapest(Counter *counter, const Form *form)
 {
 	LinkedClass *class = counter->class;
 	const uint32_t *rows = counter->examples + form->example;
-	Choice best = {INFINITY, KANON_NO_ROW, KANON_NO_ROW};
+	Choice best = {INFINITY, KANON_NO_ROW, KANON_NO_ROW, false};
 
 	for (uint32_t i = 0; i < form->size; i++)
 	{
@@ -70,8 +79,12 @@ cheapest(Counter *counter, const Form *form)
 		uint32_t a = kanon_linked_node(class, class->rows[rows[i]].node);
 		double price = form->persons * kanon_linked_price(class, rows[i]);
 
+		double parted = form->persons * parted_price(class, rows[i]);
+
+		if (parted < best.cost)
+			best = (Choice){parted, a, KANON_NO_ROW, true};
 		if (price < best.cost && !class->linked->tables[class->rows[rows[i]].table].copies)
-			best = (Choice){price, a, KANON_NO_ROW};
+			best = (Choice){price, a, KANON_NO_ROW, false};
 	}
 	return best;
 }
@@ -137,6 +150,7 @@ mend(Counter *counter, size_t *rare)
 		if (choice.other == KANON_NO_ROW)
 		{
 			form->lose = choice.node;
+			form->parts = choice.parts;
 			losing = true;
 			continue;
 		}

@@ -213,17 +213,25 @@ add_form(Counter *counter, uint64_t hash, int n)
 
 /* ---- every combination of a person ---- */
 
-/* One of the rows chosen that shows the node goes. */
+/* One of the rows chosen that shows the node goes, or what it joins is not shown any more. */
 static void
 lose_row(Counter *counter, const Form *form, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (kanon_linked_node(counter->class, counter->class->rows[counter->chosen[i]].node) ==
-			kanon_linked_node(counter->class, form->lose))
-		{
-			kanon_linked_leave_out(counter->class, counter->chosen[i]);
-			return;
-		}
+	{
+		uint32_t row = counter->chosen[i];
+
+		if (kanon_linked_node(counter->class, counter->class->rows[row].node) !=
+				kanon_linked_node(counter->class, form->lose) ||
+			(form->parts && !kanon_linked_joins(counter->class, row)))
+			continue;
+		/* (later: what is being counted hangs together as it does) */
+		if (form->parts)
+			counter->strays.parts[row] = true;
+		else
+			kanon_linked_leave_out(counter->class, row);
+		return;
+	}
 }
 
 static void
@@ -370,6 +378,22 @@ find_copies(Counter *counter)
 	}
 }
 
+/* Most rows of a table join another one, if any can. */
+static void
+find_strays(Counter *counter)
+{
+	const LinkedClass *class = counter->class;
+
+	for (uint32_t r = 0; counter->strays.is != NULL && r < class->nrows; r++)
+	{
+		const LinkedRow *row = &class->rows[r];
+
+		counter->strays.is[r] =
+			(class->linked->tables[row->table].joined != NULL && !kanon_linked_joins(class, r)) ||
+			(row->above != KANON_NO_ROW && counter->strays.is[row->above]);
+	}
+}
+
 static KanonStatus
 order_rows(Counter *counter)
 {
@@ -402,6 +426,7 @@ order_rows(Counter *counter)
 		counter->shape[above] += kanon_mix(counter->shape[r]);
 	}
 	find_copies(counter);
+	find_strays(counter);
 	for (uint32_t p = 0; p < class->npersons; p++)
 		kanon_sort(counter->order + class->start[p], scratch, class->start[p + 1] - class->start[p],
 				   sizeof(uint32_t), compare_order, counter);
@@ -431,8 +456,8 @@ visit_last(Counter *counter, uint32_t row, int n)
 {
 	const LinkedRow *last = &counter->class->rows[row];
 	bool stands = counter->class->linked->tables[last->table].ruled == NULL && !is_bound(counter, row) &&
-				  counter->copy[row] == KANON_NO_ROW;
-
+				  counter->copy[row] == KANON_NO_ROW &&
+				  !(counter->strays.is != NULL && counter->strays.is[row]);
 	uint32_t node = seen_node(counter, row);
 	bool lost;
 
@@ -479,6 +504,17 @@ choose(Counter *counter, uint32_t from, int n, int most)
 		counter->status = KANON_CANCELLED;
 }
 
+static void
+part_rows(Counter *counter)
+{
+	for (uint32_t r = 0; counter->strays.parts != NULL && counter->losing && r < counter->class->nrows; r++)
+	{
+		if (counter->strays.parts[r] && kanon_linked_joins(counter->class, r))
+			kanon_linked_part(counter->class, r);
+		counter->strays.parts[r] = false;
+	}
+}
+
 static KanonStatus
 count(Counter *counter, int size)
 {
@@ -490,6 +526,7 @@ count(Counter *counter, int size)
 			(void) visit(counter, 0);
 		else
 			choose(counter, counter->class->start[counter->person], 0, size);
+	part_rows(counter);
 	if (counter->status == KANON_TOO_LARGE)
 		snprintf(counter->class->report->detail, sizeof(counter->class->report->detail),
 				 "One class of persons has more than %llu combinations of %d rows.",
@@ -538,6 +575,11 @@ kanon_linked_counter(LinkedClass *class, LinkedCounter *counter)
 	counter->least = 1;
 	for (int t = 0; t < class->linked->ntables; t++)
 	{
+		if (class->linked->tables[t].joined != NULL && counter->strays.parts == NULL)
+		{
+			counter->strays.is = kanon_take0(scratch, class->nrows, sizeof(bool));
+			counter->strays.parts = kanon_take0(scratch, class->nrows, sizeof(bool));
+		}
 		if (class->linked->tables[t].copies && class->linked->tables[t].parent < 0)
 			counter->least = 0;
 		counter->rows_ruled = counter->rows_ruled || class->linked->tables[t].ruled != NULL;

@@ -14,6 +14,7 @@ typedef struct LinkedForm
 	uint32_t persons;
 	uint32_t last; /* who had it last, from 1 */
 	uint32_t lose; /* a node of which a row has to go; KANON_NO_ROW: none */
+	bool parts;    /* it stays, but does not show any more to which other row it refers */
 	uint32_t size;
 	size_t example; /* its rows, in `rows` */
 	bool broken;    /* values of one of its rows, or of those who have it, break a rule */
@@ -36,6 +37,13 @@ typedef struct LinkedAlike
 	uint64_t *looks; /* [nodes] what readers see */
 } LinkedAlike;
 
+/* Rows of a table that hang on rows of several tables; NULL: there are none. */
+typedef struct LinkedStrays
+{
+	bool *is;    /* [nrows] it hangs on rows of other tables than most of its own do */
+	bool *parts; /* [nrows] what it joins will not be shown any more */
+} LinkedStrays;
+
 struct LinkedCounter
 {
 	LinkedClass *class;
@@ -55,11 +63,12 @@ struct LinkedCounter
 	int known[KANON_MAX_LINKED]; /* rows of each table among those */
 	uint32_t *order;             /* [nrows of the class] of each person, those that look alike side by side */
 	bool *has_rows;              /* [nrows] others hang on it */
-	uint64_t *shape;             /* [nrows] of it and all that hangs on it */
-	uint16_t *touched;           /* [nrows] rows chosen that are it, or hang on it */
-	uint64_t round;              /* of rows that may be the last one chosen */
-	uint64_t *seen;              /* [nodes] the round in which a row that shows the node was visited, … */
-	bool *lost;                  /* … and whether rows of that combination go */
+	LinkedStrays strays;
+	uint64_t *shape;   /* [nrows] of it and all that hangs on it */
+	uint16_t *touched; /* [nrows] rows chosen that are it, or hang on it */
+	uint64_t round;    /* of rows that may be the last one chosen */
+	uint64_t *seen;    /* [nodes] the round in which a row that shows the node was visited, … */
+	bool *lost;        /* … and whether rows of that combination go */
 	LinkedAlike alike;
 	uint64_t *sum;   /* [nrows of the class] of what hangs on a row, while a hash is made */
 	bool losing;     /* on the second way: rows that have to go do so */

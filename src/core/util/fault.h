@@ -36,6 +36,7 @@
 	X(target_replaced)  /* the table to be replaced is another one meanwhile */      \
 	X(groups_reversed)  /* groups of two tables are written last to first */         \
 	X(linked_lost)      /* the second of several tables loses a row */               \
+	X(reference_shown)  /* rows show to which others they refer, asked or not */     \
 	/* publications */                                                               \
 	X(nobody_held)      /* persons who are alone are not held back */                \
 	X(history_moved)    /* the first row has another row's history */                \

@@ -28,11 +28,38 @@ typedef struct Case
 	uint32_t class_[MOST_PERSONS];
 	uint32_t type[TABLES][MOST_ROWS];
 	uint32_t person[TABLES][MOST_ROWS];
-	uint32_t above[MOST_ROWS];
+	uint32_t above[MOST_ROWS]; /* … or joined */
+	bool apart[MOST_ROWS];
 	bool gone[TABLES][MOST_ROWS];
 	uint32_t like[TABLES][MOST_ROWS];
 	uint8_t level[TABLES][MOST_ROWS * KANON_MAX_QIS];
 } Case;
+
+/* Some rows of the second table refer to one of the first, too, of the same person. */
+static void
+join_rows(Case *c, uint64_t *random)
+{
+	c->table[1].joins = 0;
+	c->table[1].joined = c->above;
+	c->table[1].apart = c->apart;
+	for (uint32_t r = 0; r < c->table[1].nrows; r++)
+	{
+		c->above[r] = KANON_NO_ROW;
+		for (uint32_t i = 0; i < c->table[0].nrows; i++)
+			if (c->person[0][i] == c->person[1][r] && !c->gone[0][i] && random_below(random, 2) == 0)
+				c->above[r] = i;
+		c->apart[r] = c->above[r] == KANON_NO_ROW || random_below(random, 5) == 0;
+	}
+}
+
+/* The row of the first table on which one of the second hangs, as it is shown; KANON_NO_ROW: none. */
+static uint32_t
+hangs_on(const Case *c, uint32_t r)
+{
+	if (c->table[1].joined != NULL)
+		return c->apart[r] ? KANON_NO_ROW : c->above[r];
+	return c->linked.ntables > 1 && c->table[1].parent == 0 ? c->above[r] : KANON_NO_ROW;
+}
 
 static void
 case_make(Case *c, uint64_t seed)
@@ -79,6 +106,8 @@ case_make(Case *c, uint64_t seed)
 		table->like = c->like[t];
 		table->level = c->level[t];
 	}
+	if (c->linked.ntables > 1 && c->table[1].parent < 0 && random_below(&random, 2) == 0)
+		join_rows(c, &random);
 }
 
 static void
@@ -102,7 +131,7 @@ check_true(const Case *c, bool gone[TABLES][MOST_ROWS])
 			assert_true(c->gone[t][r] || !gone[t][r]);
 			if (c->gone[t][r])
 				continue;
-			assert_true(c->table[t].parent < 0 || !c->gone[0][c->above[r]]);
+			assert_true(t == 0 || hangs_on(c, r) == KANON_NO_ROW || !c->gone[0][hangs_on(c, r)]);
 			for (int q = 0; q < c->table[t].nqis; q++)
 				for (int column =
 						 kanon_first_column(problem, q) + c->level[t][(int) r * c->table[t].nqis + q];
@@ -162,7 +191,7 @@ put_form(const Case *c, uint32_t person, const uint64_t *chosen, Forms *forms)
 {
 	Form *form = &forms->form[forms->n++];
 	char part[2 * MOST_ROWS][100];
-	bool below = c->linked.ntables > 1 && c->table[1].parent == 0;
+	uint32_t below = c->linked.ntables > 1 ? c->table[1].nrows : 0;
 	int n = 0;
 
 	memset(form, 0, sizeof(*form));
@@ -174,8 +203,8 @@ put_form(const Case *c, uint32_t person, const uint64_t *chosen, Forms *forms)
 		char child[MOST_ROWS][100], children[MOST_FORM] = "";
 		int nchildren = 0;
 
-		for (uint32_t l = 0; below && l < c->table[1].nrows; l++)
-			if ((chosen[1] >> l & 1) != 0 && c->above[l] == r)
+		for (uint32_t l = 0; l < below; l++)
+			if ((chosen[1] >> l & 1) != 0 && hangs_on(c, l) == r)
 			{
 				show_row(c, 1, l, true, child[nchildren++]);
 				inside = true;
@@ -187,8 +216,8 @@ put_form(const Case *c, uint32_t person, const uint64_t *chosen, Forms *forms)
 		snprintf(part[n] + strlen(part[n]), 100 - strlen(part[n]), "%s(%.70s)", known ? "" : "?", children);
 		n++;
 	}
-	for (uint32_t l = 0; !below && c->linked.ntables > 1 && l < c->table[1].nrows; l++)
-		if ((chosen[1] >> l & 1) != 0)
+	for (uint32_t l = 0; l < below; l++)
+		if ((chosen[1] >> l & 1) != 0 && hangs_on(c, l) == KANON_NO_ROW)
 			show_row(c, 1, l, true, part[n++]);
 	join(part, n, form->text);
 }

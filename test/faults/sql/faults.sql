@@ -293,6 +293,13 @@ INSERT INTO whole SELECT i, '10' FROM generate_series(1, 8) i;
 INSERT INTO part SELECT i, 'a' FROM generate_series(1, 8) i, generate_series(1, 2);
 SELECT broken('none', $$ kanon_linked('whole', '{"whole": {"quasi_identifiers": ["zip"]}, "part": {"quasi_identifiers": ["what"]}}', NULL, 3, dry_run => true) $$);
 SELECT broken('linked_lost', $$ kanon_linked('whole', '{"whole": {"quasi_identifiers": ["zip"]}, "part": {"quasi_identifiers": ["what"]}}', NULL, 3, dry_run => true) $$);
+-- (labs of two persons alone are in a stay)
+CREATE TABLE stay (id int PRIMARY KEY, whole int REFERENCES whole);
+CREATE TABLE lab (whole int REFERENCES whole, stay int REFERENCES stay, what text);
+INSERT INTO stay SELECT i, i FROM generate_series(1, 8) i;
+INSERT INTO lab SELECT i, CASE WHEN i < 3 THEN i END, 'a' FROM generate_series(1, 8) i;
+SELECT broken('none', $$ kanon_linked('whole', '{"whole": {"quasi_identifiers": ["zip"]}, "stay": {}, "lab": {"quasi_identifiers": ["what"], "keep": ["stay"]}}', NULL, 3, dry_run => true) $$);
+SELECT broken('reference_shown', $$ kanon_linked('whole', '{"whole": {"quasi_identifiers": ["zip"]}, "stay": {}, "lab": {"quasi_identifiers": ["what"], "keep": ["stay"]}}', NULL, 3, dry_run => true) $$);
 -- two tables: their rows, the values of groups and the rows of values are counted again (write/anatomy.c)
 CREATE TABLE ana AS SELECT i % 3 AS i, CASE WHEN i > 8 THEN 1 ELSE i END AS v FROM generate_series(1, 10) i;
 SELECT sound($$ kanon_anatomy('ana', 'o', 'o_values', '{i}', 'v', 2, allow_identifying => '{v}', replace => true) $$);
