@@ -139,6 +139,41 @@ SELECT relation::regclass, mode FROM pg_locks WHERE pid = pg_backend_pid() AND l
 COMMIT;
 E
 
+# ---- plans that a session's functions keep are made again, and looked at ----
+
+is(as('enemy', <<'E'), '', 'another role has a view');
+CREATE SEQUENCE evil.drawn;
+GRANT ALL ON evil.drawn TO owner;
+CREATE VIEW evil.draws AS SELECT i FROM generate_series(1, 3) i WHERE nextval('evil.drawn') > 0;
+GRANT SELECT ON evil.draws TO owner;
+E
+is(as('owner', <<'E'), "30\n42501\n30", 'a function that has read it before does not read it again');
+CREATE FUNCTION own.drawn(x int) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN x + 0 * (SELECT count(*) FROM evil.draws); END';
+CREATE VIEW own.drawing AS SELECT own.drawn(i % 5) AS a, i % 2 AS b FROM generate_series(1, 10) i;
+DO $$ BEGIN PERFORM count(a) FROM own.drawing; END $$;
+SELECT last_value FROM evil.drawn;
+SET kanon.read_strangers = off;
+DO $$ BEGIN PERFORM kanon_check('own.drawing', '{a,b}'); EXCEPTION WHEN insufficient_privilege THEN PERFORM set_config('look.state', SQLSTATE, false); END $$;
+SELECT current_setting('look.state');
+SELECT last_value FROM evil.drawn;
+E
+
+# ---- where no door stands: a parallel worker runs no function whose body nobody has looked at ----
+
+is(as('enemy', 'CREATE FUNCTION evil.passed(int) RETURNS int PARALLEL SAFE LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING $w$it ran as %$w$, current_user; RETURN $1; END $$'), '', 'another role has a function for workers');
+(undef, undef, $told) = $node->psql('postgres', <<'E', extra_params => [ '-U', 'owner' ]);
+CREATE TABLE own.large AS SELECT i AS id, i % 2 AS b FROM generate_series(1, 50000) i;
+CREATE FUNCTION own.passing(int) RETURNS int PARALLEL SAFE LANGUAGE plpgsql AS $$ BEGIN RETURN CASE WHEN $1 = 3 THEN evil.passed($1) ELSE $1 END; END $$;
+CREATE VIEW own.passed AS SELECT own.passing(id) % 4 AS a, b FROM own.large;
+SET kanon.read_strangers = off;
+SET parallel_leader_participation = off; SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+DO $$ DECLARE line text; plan text := ''; BEGIN FOR line IN EXPLAIN SELECT a FROM own.passed LOOP plan := plan || line; END LOOP; RAISE NOTICE 'planned: %', plan ~ 'Workers Planned'; END $$;
+SELECT kanon_check('own.passed', '{a,b}');
+E
+like($told, qr/planned: t/, 'which a query would give to workers');
+like($told, qr/ERROR:  relation own\.passed is not read: it calls function evil\.passed/, 'is refused');
+unlike($told, qr/it ran as/, 'and does not run');
+
 # ---- private tables are closed again, all of them ----
 
 is(as('owner', <<'E'), '', 'private tables of a protected publication are open');

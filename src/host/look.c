@@ -10,7 +10,8 @@
  *     estimates with these, joins by them, and exchanges the one for the other;
  *   - a family to all of its functions and operators;
  *   - an aggregate to its functions of transition, end, combination, inverse and transfer, and its state's type;
- *   - a function to its support function, the defaults of its arguments, and the types that it gives back;
+ *   - a function to its support function, the defaults of its arguments, the types that it gives back, and to its body
+ *     where the planner may put that in its place;
  *   - a type to its functions of input and output, the default operator classes of its values, and to what it is made of:
  *     elements, attributes, the base of a domain, the subtype of a range with its class and functions; where values of
  *     it are made, to a domain's owner and checks;
@@ -22,7 +23,9 @@
  * An expression of a kind that is not known here is refused, and so is a kind of relation.  Three things are no tree.
  * Functions that only superusers can make (in C: handlers of methods of access, samples, foreign data) belong to one;
  * families of the system's own operators only a superuser can add to; and a function of one's own does what its owner
- * wrote.  The door (trust.c) stands behind all of these: it stops a function of another role when it is called.
+ * wrote.  The door (trust.c) stands behind all of these: it looks at the queries that bodies make and at the types of
+ * PL/pgSQL's variables (variables.c), and stops a function of another role when it is called.  No parallel worker, where
+ * no door stands, runs a body that was not looked at.
  * t/062_planted_code.pl plants code at such places, levels below what is read.
  */
 #include "compat.h"
@@ -561,7 +564,7 @@ typedef bool (*LookAt)(const void *what, Look *look);
 
 /* In memory of its own, but for the answer. */
 static const char *
-look_in(LookAt at, const void *what, Oid reader, Oid about)
+look_in(LookAt at, const void *what, Oid reader, Oid about, bool *bodies)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon look", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
@@ -576,6 +579,8 @@ look_in(LookAt at, const void *what, Oid reader, Oid about)
 	if (look.why != NULL)
 		why = pstrdup(look.why);
 	MemoryContextDelete(context);
+	if (bodies != NULL)
+		*bodies = look.bodies;
 	return why;
 }
 
@@ -598,15 +603,15 @@ at_plan(const void *what, Look *look)
 }
 
 const char *
-query_mistrusted(const Query *query, Oid reader, Oid about)
+query_mistrusted(const Query *query, Oid reader, Oid about, bool *bodies)
 {
-	return look_in(at_tree, query, reader, about);
+	return look_in(at_tree, query, reader, about, bodies);
 }
 
 const char *
 plan_mistrusted(const PlannedStmt *plan, Oid reader, Oid about)
 {
-	return look_in(at_plan, plan, reader, about);
+	return look_in(at_plan, plan, reader, about, NULL);
 }
 
 static bool
@@ -618,11 +623,23 @@ at_written(const void *relid, Look *look)
 const char *
 writing_mistrusted(Oid relid, Oid reader)
 {
-	return look_in(at_written, &relid, reader, relid);
+	return look_in(at_written, &relid, reader, relid, NULL);
+}
+
+static bool
+at_type(const void *type, Look *look)
+{
+	return look_at_type(*(const Oid *) type, true, look);
+}
+
+const char *
+type_mistrusted(Oid type, Oid reader)
+{
+	return type < FirstNormalObjectId ? NULL : look_in(at_type, &type, reader, InvalidOid, NULL);
 }
 
 const char *
 expression_mistrusted(Node *expression, Oid reader)
 {
-	return look_in(at_tree, expression, reader, InvalidOid);
+	return look_in(at_tree, expression, reader, InvalidOid, NULL);
 }

@@ -21,6 +21,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_language.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_opfamily.h"
@@ -149,6 +150,16 @@ look_at_columns(HeapTuple tuple, Look *look)
 	return stop;
 }
 
+/* (With relations in it a body is a query of its own, and so is one that is parsed when it runs.) */
+bool
+function_is_seen(HeapTuple procedure)
+{
+	const FormData_pg_proc *form = (const FormData_pg_proc *) GETSTRUCT(procedure);
+
+	return form->prolang == SQLlanguageId && !form->proretset && !form->prosecdef &&
+		   !heap_attisnull(procedure, Anum_pg_proc_prosqlbody, NULL);
+}
+
 bool
 look_at_function(Oid function, Look *look)
 {
@@ -162,6 +173,9 @@ look_at_function(Oid function, Look *look)
 	if (!HeapTupleIsValid(tuple))
 		return look_refuse(look, "it calls a function that is gone");
 	form = (const FormData_pg_proc *) GETSTRUCT(tuple);
+	/* (those in C are superusers') */
+	look->bodies = look->bodies || !(form->prolang == INTERNALlanguageId || form->prolang == ClanguageId ||
+									 function_is_seen(tuple));
 	if (!role_is_trusted(form->proowner, look->reader))
 		stop = look_refuse(
 			look, psprintf("it calls function %s of another role", format_procedure_qualified(function)));
@@ -169,6 +183,7 @@ look_at_function(Oid function, Look *look)
 		stop = look_at_function(form->prosupport, look) ||
 			   look_walk_stored(PROCOID, tuple, Anum_pg_proc_proargdefaults, look) ||
 			   look_at_columns(tuple, look) ||
+			   (function_is_seen(tuple) && look_walk_stored(PROCOID, tuple, Anum_pg_proc_prosqlbody, look)) ||
 			   (form->prokind == PROKIND_AGGREGATE && look_at_aggregate(function, look));
 	ReleaseSysCache(tuple);
 	return stop;

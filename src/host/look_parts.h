@@ -11,9 +11,10 @@
 typedef struct Look
 {
 	Oid reader;
-	Oid about;  /* "it" of the clause */
-	HTAB *seen; /* Seen: what was followed */
-	bool json;  /* something makes json of values: casts to it are followed */
+	Oid about;   /* "it" of the clause */
+	HTAB *seen;  /* Seen: what was followed */
+	bool json;   /* something makes json of values: casts to it are followed */
+	bool bodies; /* a function is called whose body was not looked at */
 	const char *why;
 } Look;
 

@@ -13,10 +13,14 @@
 #include "host/gate.h"
 #include "host/look.h"
 #include "host/settings.h"
+#include "host/variables.h"
 
+#include "access/htup_details.h"
 #include "access/transam.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -26,6 +30,7 @@
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/plancache.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
@@ -130,7 +135,7 @@ look_at(Oid relid, long *patience)
 		return "another relation has its name";
 	foreach (lc, queries)
 		if (why == NULL)
-			why = query_mistrusted(lfirst_node(Query, lc), GetUserId(), relid);
+			why = query_mistrusted(lfirst_node(Query, lc), GetUserId(), relid, NULL);
 	return why;
 }
 
@@ -205,6 +210,11 @@ static planner_hook_type previous_planner = NULL;
 static needs_fmgr_hook_type previous_needs = NULL;
 static fmgr_hook_type previous_call = NULL;
 
+/* The role for which all plans of the session were looked at; InvalidOid: some were made where nobody looks. */
+static Oid planned_for = InvalidOid;
+
+static void look_at_variable(Oid type);
+
 void
 door_open(Door *opened, const char *name, Oid relid)
 {
@@ -212,11 +222,19 @@ door_open(Door *opened, const char *name, Oid relid)
 	/* functions that a query calls do not open what it has closed, whatever they set */
 	opened->guarded = !kanon_read_strangers || (door != NULL && door->guarded);
 	door = opened;
+	if (!opened->guarded)
+		return;
+	variables_watch(opened, look_at_variable);
+	/* plans that functions keep are made again */
+	if (planned_for != opened->reader)
+		ResetPlanCache();
+	planned_for = opened->reader;
 }
 
 void
 door_close(const Door *opened)
 {
+	variables_leave(opened);
 	door = opened->outer;
 }
 
@@ -249,10 +267,15 @@ plan_at_door(KANON_PLAN_PARAMETERS)
 {
 	const char *why = NULL;
 	PlannedStmt *plan;
-	bool guarded = door != NULL && door->guarded;
+	bool guarded = door != NULL && door->guarded, bodies = false;
 
-	if (guarded && (why = query_mistrusted(query, GetUserId(), door->relid)) != NULL)
+	if (!guarded)
+		planned_for = InvalidOid;
+	if (guarded && (why = query_mistrusted(query, GetUserId(), door->relid, &bodies)) != NULL)
 		refuse(why);
+	/* no door stands in parallel workers */
+	if (bodies || why != NULL)
+		options &= ~CURSOR_OPT_PARALLEL_OK;
 	plan = previous_planner != NULL ? previous_planner(KANON_PLAN_ARGUMENTS)
 									: standard_planner(KANON_PLAN_ARGUMENTS);
 	if (guarded && why == NULL && (why = plan_mistrusted(plan, GetUserId(), door->relid)) != NULL)
@@ -272,11 +295,40 @@ is_stopped(Oid function)
 	return OidIsValid(owner) && owner != door->reader && !role_is_trusted(owner, GetUserId());
 }
 
-/* Asked also by the planner, which puts no function in its place that is stopped. */
+/* Its body becomes a query of its own, which the door sees, unless the planner puts it in its place. */
+static bool
+has_unseen_body(Oid function)
+{
+	HeapTuple tuple;
+	bool unseen;
+
+	if (door == NULL || !door->guarded || function < FirstNormalObjectId)
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	unseen =
+		((const FormData_pg_proc *) GETSTRUCT(tuple))->prolang == SQLlanguageId && !function_is_seen(tuple);
+	ReleaseSysCache(tuple);
+	return unseen;
+}
+
+/* Asked also by the planner, which puts no function in its place that is stopped, or was not looked at. */
 static bool
 needs_call(Oid function)
 {
-	return is_stopped(function) || (previous_needs != NULL && previous_needs(function));
+	return is_stopped(function) || has_unseen_body(function) ||
+		   (previous_needs != NULL && previous_needs(function));
+}
+
+/* A variable of PL/pgSQL, which casts to its type without a query. */
+static void
+look_at_variable(Oid type)
+{
+	const char *why = type_mistrusted(type, GetUserId());
+
+	if (why != NULL)
+		refuse(why);
 }
 
 static void
