@@ -39,4 +39,33 @@ SELECT FROM kanon_pattern_guided('odd', 'x', '{place}', 2, hierarchies => '{"pla
 SELECT FROM kanon_pattern_guided('odd', 'x', '{place}', 2, hierarchies => '{"place": {"grid": ["5 km"], "show": "map"}}');
 SELECT FROM kanon_pattern_guided('odd', 'x', '{place}', 2, hierarchies => '{"place": {"grid": [5]}}');
 SELECT FROM kanon_pattern_guided('homes', 'x', '{latitude}', 2, hierarchies => '{"latitude": {"grid": ["5 km"]}}');
+SELECT FROM kanon_pattern_guided('odd', 'x', '{place}', 2, hierarchies => '{"place": {"grid": ["5 km"], "show": "h3"}}');
+SELECT FROM kanon_pattern_guided('odd', 'x', '{place}', 2, hierarchies => '{"place": {"grid": ["500 m", "1 km"], "show": "geohash"}}');
+-- a point as PostgreSQL writes it has x, the longitude, first; geohashes are those that everybody has
+CREATE TABLE known AS SELECT unnest(ARRAY['57.64911,10.40744', '57.64911,10.40744', '(10.40744,57.64911)', '(10.40744, 57.64911) ', '(10.40744,57.64911', '42.6,-5.6', '42.6,-5.6', '-25.382708,-49.265506', '-25.382708,-49.265506']) AS place;
+SELECT FROM kanon_pattern_guided('known', 'known_out', '{place}', 2, hierarchies => '{"place": {"grid": ["1 m", "150 m", "5 km", "150 km"], "show": "geohash"}}', patterns => '{1}');
+SELECT place, count(*) FROM known_out GROUP BY place ORDER BY place;
+SELECT levels FROM kanon_columns WHERE run = (SELECT max(run) FROM kanon_usefulness);
+SELECT FROM kanon_full_domain('known', 'known_out', '{place}', 3, hierarchies => '{"place": {"grid": ["150 m", "5 km"], "show": "geohash"}}', suppression_limit => 1, replace => true);
+SELECT place, count(*) FROM known_out GROUP BY place ORDER BY place;
+-- loss is by area: a level's cells among the coarsest ones that there are, as recounted from the polygons
+CREATE VIEW town AS SELECT id, place, ill FROM placed WHERE id <= 1000;
+CREATE FUNCTION share(sizes jsonb, level text, method text) RETURNS float8 LANGUAGE plpgsql AS $$
+BEGIN
+    IF method = 'pattern' THEN
+        PERFORM kanon_pattern_guided('town', 'area', '{place}', 2, hierarchies => jsonb_build_object('place', jsonb_build_object('grid', sizes, 'show', 'polygon')), patterns => ARRAY[level], replace => true);
+    ELSE
+        EXECUTE format('SELECT count(*) FROM kanon_%s(''town'', ''area'', ''{place}'', 2, hierarchies => %L, replace => true)', method, jsonb_build_object('place', jsonb_build_object('grid', sizes, 'show', 'polygon')));
+    END IF;
+    RETURN (SELECT gcp FROM kanon_usefulness ORDER BY run DESC LIMIT 1);
+END $$;
+CREATE FUNCTION area(polygon text) RETURNS float8 LANGUAGE sql RETURN (SELECT (sin(radians(m[6]::float8)) - sin(radians(m[2]::float8))) * (m[3]::float8 - m[1]::float8) FROM (SELECT array_agg(x[1] ORDER BY nr) AS m FROM regexp_matches(polygon, '-?[0-9.]+', 'g') WITH ORDINALITY AS y (x, nr)) q);
+SELECT share('["5 km", "50 km"]', '2', 'pattern') BETWEEN 0.2 AND 0.5 AS coarse;
+CREATE TABLE coarse_area AS SELECT sum(area(place)) AS whole FROM (SELECT DISTINCT place FROM area WHERE place IS NOT NULL) c;
+SELECT share('["5 km", "50 km"]', '1', 'pattern') AS told \gset
+SELECT abs(:told - avg(coalesce(area(place) / whole, 1))) < 1e-4 AS fine, :told < 0.2 AS less FROM area, coarse_area;
+SELECT share('["5 km", "50 km"]', '', 'full_domain') AS told \gset
+SELECT abs(:told - avg(coalesce(area(place) / whole, 1))) < 1e-4 AS full_domain FROM area, coarse_area;
+SELECT share('["5 km", "50 km"]', '', 'subtree') AS told \gset
+SELECT abs(:told - avg(coalesce(area(place) / whole, 1))) < 1e-4 AS subtree FROM area, coarse_area;
 DROP SCHEMA places_test CASCADE;

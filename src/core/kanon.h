@@ -154,7 +154,7 @@ typedef struct KanonColumn
 	const uint32_t *code; /* [ntypes] */
 	uint32_t distinct;    /* number of distinct values, NULL among them */
 	double weight;        /* cost of suppressing one cell (over the level before), >= 0, finite */
-	const double *number; /* [distinct] for a numerical column (NaN: NULL), else NULL; level 0 only */
+	const double *number; /* [distinct] numerical (NaN: NULL), else NULL; of a level: areas' shares */
 	int level;            /* of its quasi-identifier; 0: the values themselves */
 	bool has_null;        /* its last code is NULL */
 } KanonColumn;

@@ -463,6 +463,42 @@ level_codes(const RowTypes *types, const KanonColumn *values, const uint32 *node
 	return codes;
 }
 
+/*
+ * The loss of nodes that are areas: their shares of the coarsest ones that there are, together.  A value without an
+ * area loses nothing.
+ */
+static void
+set_areas(const Hierarchy *hierarchy, const Dictionary *values, KanonColumn *level, Border *border)
+{
+	LevelBuilder *builder = hierarchy->from.builder;
+	double *share[HIERARCHY_MAX_LEVELS], area[HIERARCHY_MAX_LEVELS], whole = 0;
+	int top = hierarchy->nlevels - 1, nest = plain_text_begin();
+
+	for (int h = 0; h <= top; h++)
+	{
+		share[h] = border_palloc(border, sizeof(double) * Max(level[h].distinct, 1));
+		memset(share[h], 0, sizeof(double) * level[h].distinct);
+		level[h].number = share[h];
+	}
+	for (uint32 code = 0; code < dictionary_size(values); code++)
+	{
+		bool isnull;
+		Datum value = dictionary_value(values, code, &isnull);
+
+		CHECK_FOR_INTERRUPTS();
+		if (isnull || builder->areas(builder, value, area) == BUILDER_UNKNOWN)
+			continue;
+		if (share[top][hierarchy->node[top][code]] == 0)
+			whole += area[top];
+		for (int h = 0; h <= top; h++)
+			share[h][hierarchy->node[h][code]] = area[h];
+	}
+	plain_text_end(nest);
+	for (int h = 0; h <= top; h++)
+		for (uint32 v = 0; v < level[h].distinct && whole > 0; v++)
+			share[h][v] = Min(share[h][v] / whole, 1);
+}
+
 void
 rowtypes_levels(RowTypes *types, Border *border)
 {
@@ -498,6 +534,8 @@ rowtypes_levels(RowTypes *types, Border *border)
 			column->has_null = dictionary_has_null(hierarchy->dictionary[h]);
 			column->level = h + 1;
 		}
+		if (hierarchy->from.builder != NULL && hierarchy->from.builder->areas != NULL)
+			set_areas(hierarchy, source->qis[c].dictionary, column - hierarchy->nlevels, border);
 	}
 }
 
@@ -542,7 +580,9 @@ level_ncp(const RowTypes *types, const KanonColumn *values, const KanonColumn *l
 		uint32 v = level->code[i];
 		double share = 0;
 
-		if (members[v] > 1)
+		if (level->number != NULL)
+			share = level->number[v];
+		else if (members[v] > 1)
 			share = values->number == NULL ? (double) members[v] / values->distinct
 										   : kanon_range_share(range, scale, low[v], high[v]);
 		sum += share * types->rows[i];

@@ -72,6 +72,12 @@ struct LevelBuilder
 	int (*levels)(LevelBuilder *builder, Datum value, Datum *nodes);
 	bool begun; /* levels has been called before */
 
+	/*
+	 * The area of a value's node on each level, where a level's loss is its area and no number of values; returns as
+	 * levels does.  NULL: it is not.
+	 */
+	int (*areas)(LevelBuilder *builder, Datum value, double *area);
+
 	void *own;
 };
 
@@ -97,7 +103,7 @@ extern LevelBuilder *builder_age(const char *name, const SourceColumn *column);
 extern LevelBuilder *builder_country(const char *name, const SourceColumn *column, char **words, int n);
 extern LevelBuilder *builder_icd10(const char *name, const SourceColumn *column, char **words, int n);
 
-/* sizes: "500 m", the finest first; show: "centre", "polygon", "code", or NULL: the centre. */
+/* sizes: "500 m", the finest first; show: "centre", "polygon", "code", "geohash", or NULL: the centre. */
 extern LevelBuilder *builder_grid(const char *name, const SourceColumn *column, char **sizes, int n,
 								  const char *show);
 

@@ -65,6 +65,8 @@ typedef struct Values
 	uint32_t *count;    /* [distinct] values of level 0 below it */
 	double *low;        /* [distinct] halves of the numbers below it */
 	double *high;
+	const double
+		*areas;      /* [distinct] shares of an area that cells of the level lose; NULL: values are counted */
 	bool *endless;   /* [distinct] NULL, not-a-number or an infinity is below it */
 	double distinct; /* of the whole column, and */
 	double range;    /* half that of its finite numbers */
@@ -93,6 +95,7 @@ gather_base(const KanonProblem *problem, const KanonColumn *base, KanonPace *pac
 static void
 gather(const KanonColumn *base, const KanonColumn *column, Values *values)
 {
+	values->areas = column->level > 0 ? column->number : NULL;
 	for (uint32_t g = 0; g < column->distinct; g++)
 	{
 		values->rows[g] = 0;
@@ -148,6 +151,8 @@ kept_share(const Metric *metric, const Lattice *lattice, int q, int level, bool 
 		return 1 - (double) level / lattice->height[q];
 	if (metric->kind == KANON_METRIC_ENTROPY)
 		return values->rows[g] > 0 ? log2((double) metric->rows / (double) values->rows[g]) / MOST_BITS : 0;
+	if (values->areas != NULL)
+		return 1 - values->areas[g];
 	if (values->count[g] <= 1)
 		return 1;
 	if (numerical)

@@ -275,10 +275,15 @@ measure_levels(Loss *loss, int q, bool *null_shown)
 		for (uint32_t p = 0; !top && p < loss->problem->columns[c + 1].distinct; p++)
 		{
 			const Node *node = &loss->above[p];
+			const double *areas = loss->problem->columns[c + 1].number;
 
+			if (areas != NULL)
+				qi->ncp += (double) node->here * areas[p];
 			if (node->values < 2)
 				continue; /* nothing lost with a name for a single value */
 			qi->values += (double) node->here * (node->values - 1);
+			if (areas != NULL)
+				continue;
 			qi->ncp +=
 				(double) node->here *
 				(values->number != NULL ? kanon_range_share(loss->range, loss->scale, node->low, node->high)

@@ -215,6 +215,8 @@ add_column(const KanonProblem *problem, CutTrees *trees, int qi, int c, uint32_t
 		trees->at[c][code] = up->child + up->nchildren++;
 		trees->node[trees->at[c][code]] =
 			(CutNode){.parent = parent[code], .qi = qi, .column = c, .low = INFINITY, .high = -INFINITY};
+		if (column->level > 0 && column->number != NULL)
+			trees->node[trees->at[c][code]].loss = column->number[code];
 	}
 	return KANON_OK;
 }
@@ -267,7 +269,11 @@ set_losses(const KanonProblem *problem, CutTrees *trees, int qi, uint32_t end)
 		CutNode *node = &trees->node[i];
 		double share = 1;
 
-		if (values->distinct < 2 || (i > trees->root[qi] && node->values < 2))
+		/* (an area: the loss is its share until here) */
+		if (i > trees->root[qi] && node->column > trees->first[qi] &&
+			problem->columns[node->column].number != NULL)
+			share = node->loss;
+		else if (values->distinct < 2 || (i > trees->root[qi] && node->values < 2))
 			share = 0;
 		else if (i > trees->root[qi])
 			share = values->number != NULL ? kanon_range_share(range, scale, node->low, node->high)
