@@ -158,6 +158,19 @@ SELECT current_setting('look.state');
 SELECT last_value FROM evil.drawn;
 E
 
+# ---- whether a domain of another role takes NULL is not asked of its checks ----
+
+$node->safe_psql('postgres', 'ALTER SEQUENCE evil.drawn RESTART');
+is(as('enemy', "CREATE DOMAIN evil.telling AS int CHECK (nextval('evil.drawn') > 0)"), '', 'another role has a domain');
+is(as('owner', <<'E'), "integer\nown.quiet\n60", 'a column of it is published without it, and the check does not run');
+CREATE DOMAIN own.quiet AS int CHECK (VALUE > -1);
+CREATE TABLE own.of_domains (a evil.telling, b own.quiet);
+INSERT INTO own.of_domains SELECT i % 4, i % 3 FROM generate_series(1, 60) i;
+DO $$ BEGIN PERFORM kanon_pattern_guided('own.of_domains', 'own.shown_domains', '{a,b}', 3); PERFORM kanon_create_publication('own.pub_domains', 'own.of_domains', '{a,b}', 3); PERFORM kanon_refresh('own.pub_domains'); END $$;
+SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'own.shown_domains'::regclass AND attnum IN (1, 2) ORDER BY attnum;
+SELECT last_value FROM evil.drawn;
+E
+
 # ---- where no door stands: a parallel worker runs no function whose body nobody has looked at ----
 
 is(as('enemy', 'CREATE FUNCTION evil.passed(int) RETURNS int PARALLEL SAFE LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING $w$it ran as %$w$, current_user; RETURN $1; END $$'), '', 'another role has a function for workers');
