@@ -68,6 +68,22 @@ typedef struct LinkedJoins
 	bool *hides; /* [ntypes] */
 } LinkedJoins;
 
+/* Rows that hang on several persons: each person has a copy. */
+typedef struct LinkedShared
+{
+	bool any;    /* its rows hang on rows of another table, to which rows of the parent's table refer; */
+	int through; /* that table */
+	bool
+		copied; /* of rows there are several: they hang on such rows, or are referred to by such as hang on them */
+	bool on; /* rows of other tables hang on its rows, to which several may refer */
+} LinkedShared;
+
+/* In views of copies: which row they are copies of. */
+#define LINKED_SHARED_ROW "kanon__shared"
+
+/* The column that says how many copies there are. */
+#define LINKED_COPIES "copies"
+
 /* Counts of a table's rows. */
 typedef struct LinkedTally
 {
@@ -91,6 +107,8 @@ typedef struct LinkedTerms
 	int class_size;   /* of the subject: persons of a class; 0: k */
 	bool tries_sizes; /* … or whichever loses least */
 	bool referenced;  /* of a lookup: rows alone to which published rows refer */
+	List *
+		owner; /* char *: columns, each followed by the value of rows that own what they refer to; NIL: all do */
 } LinkedTerms;
 
 /* Places of keys among the grouped columns. */
@@ -125,6 +143,7 @@ typedef struct LinkedTable
 		reference; /* the parent's column that refers to it: each row of the parent has a copy of its own; NULL: it has none */
 	char *parent_column;
 	LinkedJoins joins;
+	LinkedShared shared;
 	List *keys; /* LinkedKey: columns that refer to tables of the release, the parent's aside */
 	bool raw;   /* of a lookup: keys stay as they are */
 	bool is_parent;
@@ -263,6 +282,7 @@ extern const Model linked_model, lookup_model;
  * one (after linked_schema).
  */
 extern char *linked_compose(LinkedTable *table, List *parts);
+extern void linked_check_part(const LinkedTable *table, const char *part);
 extern List *linked_parts(const LinkedTable *table, const char *column);
 extern List *linked_composed_names(const LinkedTable *table);
 extern void linked_check_composed(const LinkedTable *from, const char *column, const LinkedTable *to);
@@ -349,6 +369,22 @@ extern void linked_drop_shapes(Linked *linked);
 
 /* Does a table publish the column? */
 extern bool linked_publishes(const LinkedTable *table, const char *column);
+
+/*
+ * linked_shared.c: rows that hang on several persons.  Finishes what is known of them once the schema is; where the rows are read
+ * from, with a row of the parent's table `p` for each row `t`: what the columns that refer to the parent, and the key, show.
+ * Raises an error where "owner" picks several rows.
+ */
+extern void linked_finish_shared(Linked *linked);
+extern const char *linked_shared_by(const Linked *linked, const LinkedTable *table);
+extern bool linked_shows_copies(const LinkedTable *table);
+extern bool linked_is_copy(const Linked *linked, const LinkedTable *table);
+extern char *linked_sharers(const Linked *linked, const LinkedTable *shared, const char *relation);
+extern char *linked_shared_from(const Linked *linked, const LinkedTable *table);
+extern char *linked_copy_key(const LinkedTable *table, const char *column);
+extern const LinkedTable *linked_shared_root(const Linked *linked, const LinkedTable *table);
+extern char *linked_owner_condition(const LinkedTable *table, const char *alias);
+extern void linked_check_owners(const Linked *linked);
 
 /* linked_tells.c: raises an error where a kept column tells a quasi-identifier of another table. */
 extern void linked_tells(const Linked *linked);

@@ -59,8 +59,8 @@ linked_composed_names(const LinkedTable *table)
 }
 
 /* Values of one text for equal values, whatever the session's settings are. */
-static void
-check_part(const LinkedTable *table, const char *part)
+void
+linked_check_part(const LinkedTable *table, const char *part)
 {
 	static const Oid plain[] = {INT2OID, INT4OID, INT8OID, OIDOID,    UUIDOID,
 								BOOLOID, DATEOID, TEXTOID, VARCHAROID};
@@ -111,7 +111,7 @@ linked_compose(LinkedTable *table, List *parts)
 		if (are_same(((const Composed *) lfirst(cell))->parts, parts))
 			return ((const Composed *) lfirst(cell))->name;
 	foreach (cell, parts)
-		check_part(table, lfirst(cell));
+		linked_check_part(table, lfirst(cell));
 	composed = palloc(sizeof(Composed));
 	*composed = (Composed){name_of(table, parts), parts};
 	table->parts.composed = lappend(table->parts.composed, composed);

@@ -80,6 +80,8 @@ linked_names_used(const LinkedTable *table)
 	while ((token = JsonbIteratorNext(&it, &value, false)) != WJB_DONE)
 		if ((token == WJB_KEY || token == WJB_VALUE || token == WJB_ELEM) && value.type == jbvString)
 			names = lappend(names, pnstrdup(value.val.string.val, value.val.string.len));
+	for (int c = 0; c < list_length(table->terms.owner); c += 2)
+		names = lappend(names, list_nth(table->terms.owner, c));
 	if (table->key != NULL)
 		names = lappend(names, table->key);
 	if (table->parent_column != NULL)

@@ -90,18 +90,45 @@ receive(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
+/*
+ * Copies of a row that several persons share have one value, which is nobody else's: it counts as one person's.  The place of
+ * such rows; -1: rows are of one person each.
+ */
+static int
+sharing_place(const Look *look)
+{
+	const LinkedTable *table;
+	int place = look->place;
+
+	while (look->places[place].refers != NULL)
+		place = look->places[place].above;
+	table = look->places[place].table;
+	return table->shared.on || linked_shared_root(look->linked, table) != NULL ? place : -1;
+}
+
+static const SourceColumn *
+shared_column(const LinkedPlace *place)
+{
+	const char *name = LINKED_SHARED_ROW;
+	int n;
+
+	return source_columns(linked_source(place), name_list(&name, 1), "foreign_key", "a key", &n);
+}
+
 /* The lookup's rows beside each row that refers to them, of one in `share` persons. */
 static void
 read_rows(Look *look, uint32 share)
 {
 	int root = linked_root(look->places, look->place);
 	const Source *source = look->source, *first = linked_source(&look->places[root]);
-	const SourceColumn *person = linked_person(&look->places[root]);
+	int of = sharing_place(look);
+	const SourceColumn *person =
+		of < 0 ? linked_person(&look->places[root]) : shared_column(&look->places[of]);
 	Gate *gate = gate_create(first->name, first->relid, 1 + source->nkept);
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT t%d.%s", root, person->quoted);
+	appendStringInfo(&sql, "SELECT t%d.%s", of < 0 ? root : of, person->quoted);
 	gate_columns(gate, person, 1);
 	for (int i = 0; i < source->nkept; i++)
 		appendStringInfo(&sql, ", t%d.%s", look->place, source->kept[i].quoted);

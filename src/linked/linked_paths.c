@@ -26,7 +26,7 @@ linked_is_copied(const Schema *schema, const ForeignKey *key)
 {
 	const LinkedTable *to = &schema->linked->tables[key->to];
 
-	return to->qis != NULL && !schema->reached[key->to] && key->from != key->to &&
+	return !schema->reached[key->to] && key->from != key->to &&
 		   (to->terms.constraint == NULL || strcmp(to->terms.constraint, key->name) == 0);
 }
 
@@ -164,7 +164,8 @@ may_join(const Schema *schema, const ForeignKey *key)
 	return key->column != NULL && strcmp(key->column, from->parent_column) != 0 && to->role == LINKED_ROWS &&
 		   schema->reached[key->to] && key->to != from->parent &&
 		   hangs_on(linked, key->to, from->parent, linked->n) &&
-		   !hangs_on(linked, key->to, key->from, linked->n);
+		   !hangs_on(linked, key->to, key->from, linked->n) && linked_shared_root(linked, from) == NULL &&
+		   linked_shared_root(linked, to) == NULL;
 }
 
 static void
@@ -251,6 +252,23 @@ find_reference(const Schema *schema, int table)
 	return found;
 }
 
+/* Each row that refers has a copy. */
+static void
+take_reference(const Schema *schema, int copies, const ForeignKey *key)
+{
+	LinkedTable *table = &schema->linked->tables[copies];
+
+	if (table->terms.max_rows > 0 || !table->linked || table->terms.referenced)
+		linked_raise_table(table, "has rows to which rows of persons refer, as their columns",
+						   "Leave out \"max_rows\", \"linked\" and \"referenced\".");
+	if (table->key == NULL)
+		linked_raise_table(table, "has no primary key of one column",
+						   "Copies are made by keys of one column.");
+	table->parent = key->from;
+	table->parent_column = table->key;
+	table->reference = key->column;
+}
+
 /* Tables to which a person or a row refers, with columns that somebody may know of it: each row that refers has a copy. */
 void
 linked_find_copies(Schema *schema)
@@ -270,16 +288,119 @@ linked_find_copies(Schema *schema)
 
 			if (key == NULL)
 				continue;
-			if (table->terms.max_rows > 0 || !table->linked || table->terms.referenced)
-				linked_raise_table(table, "has rows to which rows of persons refer, as their columns",
-								   "Leave out \"max_rows\", \"linked\" and \"referenced\".");
-			if (table->key == NULL)
-				linked_raise_table(table, "has no primary key of one column",
-								   "Copies are made by keys of one column.");
+			take_reference(schema, i, key);
 			more = true;
-			table->parent = key->from;
-			table->parent_column = table->key;
-			table->reference = key->column;
 		}
 	}
+}
+
+/* ---- rows of several persons ---- */
+
+bool *
+linked_find_referred(const Schema *schema)
+{
+	const Linked *linked = schema->linked;
+	bool *referred = palloc0(sizeof(bool) * linked->n);
+	bool more = true;
+
+	while (more)
+	{
+		more = false;
+		for (int c = 0; c < schema->nkeys; c++)
+		{
+			const ForeignKey *key = &schema->keys[c];
+
+			if ((schema->reached[key->from] || referred[key->from] ||
+				 linked->tables[key->from].reference != NULL) &&
+				!schema->reached[key->to] && !referred[key->to])
+				more = referred[key->to] = true;
+		}
+	}
+	return referred;
+}
+
+/* Is it a key to a table to whose rows rows of persons refer, from rows that hang on these? */
+static bool
+is_shared(const Schema *schema, const ForeignKey *key, const bool *referred)
+{
+	const LinkedTable *from = &schema->linked->tables[key->from], *to = &schema->linked->tables[key->to];
+
+	return key->column != NULL && key->from != key->to && !schema->reached[key->from] &&
+		   from->reference == NULL && !referred[key->from] && referred[key->to] &&
+		   !schema->reached[key->to] &&
+		   (from->terms.constraint == NULL || strcmp(from->terms.constraint, key->name) == 0) &&
+		   to->key != NULL;
+}
+
+/* Rows of the parent's table refer to the rows on which these hang. */
+static void
+share(const Schema *schema, const ForeignKey *key)
+{
+	LinkedTable *from = &schema->linked->tables[key->from], *to = &schema->linked->tables[key->to];
+	const ForeignKey *reference = to->reference == NULL ? find_reference(schema, key->to) : NULL;
+
+	if (reference != NULL)
+		take_reference(schema, key->to, reference);
+	/* (copies of copies do not say which rows they are copies of) */
+	if (to->reference == NULL || schema->linked->tables[to->parent].reference != NULL)
+		return;
+	if (!from->linked)
+		linked_raise_table(
+			from,
+			psprintf("is not linked, and hangs on table \"%s\", to which rows of several persons may refer",
+					 excerpt(to->name)),
+			"Leave \"linked\" out, or leave the table out.");
+	schema->reached[key->from] = true;
+	to->shared.on = true;
+	from->shared.any = true;
+	from->shared.through = key->to;
+	from->parent = to->parent;
+	from->parent_column = key->column;
+}
+
+/* Other tables that hang on what is reached now. */
+static void
+reach_below(Schema *schema, const bool *referred)
+{
+	for (int c = 0; c < schema->nkeys; c++)
+	{
+		const ForeignKey *key = &schema->keys[c];
+
+		if (schema->reached[key->to] && !schema->reached[key->from] && !referred[key->from] &&
+			linked_leads(schema, key))
+		{
+			schema->reached[key->from] = true;
+			c = -1;
+		}
+	}
+}
+
+void
+linked_find_shared(Schema *schema)
+{
+	bool *referred = linked_find_referred(schema);
+
+	for (int c = 0; c < schema->nkeys; c++)
+	{
+		const ForeignKey *key = &schema->keys[c];
+
+		if (!is_shared(schema, key, referred))
+			continue;
+		for (int other = c + 1; other < schema->nkeys; other++)
+			if (schema->keys[other].from == key->from && is_shared(schema, &schema->keys[other], referred))
+				linked_raise_table(
+					&schema->linked->tables[key->from],
+					psprintf("hangs on rows of several persons by several foreign keys: \"%s\", \"%s\"",
+							 key->name, schema->keys[other].name),
+					psprintf("Say whose the rows are: {\"foreign_key\": \"%s\"}.", excerpt(key->name)));
+		share(schema, key);
+		if (!schema->reached[key->from])
+			continue;
+		reach_below(schema, referred);
+		linked_find_copies(schema);
+		pfree(referred);
+		referred = linked_find_referred(schema);
+		c = -1;
+	}
+	pfree(referred);
 }

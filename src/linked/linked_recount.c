@@ -75,40 +75,97 @@ typedef struct RecountKeys
 	bool joined_null;
 } RecountKeys;
 
+/* A row of a person, or of one of several. */
 static void
-add_row(Recount *recount, const RecountKeys *row)
+put_row(Recount *recount, const RecountKeys *row, uint32 above)
 {
 	RecountTable *table = recount->reading;
-	RecountTable *parent =
-		table->parent < 0 || table->like->reference != NULL ? NULL : &recount->tables[table->parent];
-	uint32 found = 0;
 
-	if (parent != NULL)
-		found = row->above_null ? DICTIONARY_NONE : dictionary_find(parent->keys, row->above, false);
-	if (found == DICTIONARY_NONE)
-	{
-		recount->found.dangling++;
-		return;
-	}
-	if (table->keys != NULL && (row->key_null || dictionary_add(table->keys, row->key, false) != table->n))
-		ereport(ERROR, (errcode(ERRCODE_UNIQUE_VIOLATION),
-						errmsg("a key of table %s is NULL, or in several rows", table->source->name),
-						errhint("Keys of a release tell rows apart.")));
 	if (table->n == table->room)
 	{
-		Size room = table->room, also = table->room;
+		Size room = table->room, also = table->room, third = table->room;
 
 		if (table->like->joins.column != NULL)
 			table->joined =
 				border_grow(recount->border, table->joined, &also, (Size) table->n + 1, sizeof(uint32));
+		table->copy_of =
+			border_grow(recount->border, table->copy_of, &third, (Size) table->n + 1, sizeof(uint32));
 		table->above = border_grow(recount->border, table->above, &room, (Size) table->n + 1, sizeof(uint32));
 		table->tuple =
 			border_grow(recount->border, table->tuple, &table->room, (Size) table->n + 1, sizeof(uint32));
 	}
-	table->above[table->n] = found;
+	table->above[table->n] = above;
+	table->copy_of[table->n] = table->nread;
 	if (table->joined != NULL)
-		table->joined[table->n] = joined_row(recount, found, row->joined, row->joined_null);
+		table->joined[table->n] = joined_row(recount, above, row->joined, row->joined_null);
 	table->tuple[table->n++] = recount->groups;
+}
+
+/* A row for each row of the parent's table on which it hangs: how many there were. */
+static uint32
+put_rows(Recount *recount, const RecountKeys *row)
+{
+	const RecountTable *table = recount->reading, *parent = &recount->tables[table->parent];
+	uint32 first = table->n, found;
+
+	if (row->above_null)
+		return 0;
+	if (table->like->shared.any)
+	{
+		const RecountTable *shared = &recount->tables[table->like->shared.through];
+
+		found = dictionary_find(shared->keys, row->above, false);
+		for (uint32 r = found == DICTIONARY_NONE ? found : shared->sharers[found]; r != DICTIONARY_NONE;
+			 r = shared->sharer[r])
+			put_row(recount, row, r);
+		return table->n - first;
+	}
+	found = dictionary_find(parent->keys, row->above, false);
+	if (found == DICTIONARY_NONE)
+		return 0;
+	for (uint32 r = parent->copies != NULL ? parent->copies[found] : found;
+		 r < (parent->copies != NULL ? parent->copies[found + 1] : found + 1); r++)
+		put_row(recount, row, r);
+	return table->n - first;
+}
+
+/* Where the rows of each row as it was read begin. */
+static void
+note_copies(Recount *recount, RecountTable *table)
+{
+	table->copies = border_grow(recount->border, table->copies, &table->copy_room, (Size) table->nread + 2,
+								sizeof(uint32));
+	if (table->nread == 0)
+		table->copies[0] = 0;
+	table->copies[table->nread + 1] = table->n;
+}
+
+static void
+add_row(Recount *recount, const RecountKeys *row)
+{
+	RecountTable *table = recount->reading;
+	bool hangs = table->parent >= 0 && table->like->reference == NULL;
+	uint32 n = 1;
+
+	if (hangs)
+		n = put_rows(recount, row);
+	else
+		put_row(recount, row, 0);
+	if (n == 0)
+	{
+		recount->found.dangling++;
+		return;
+	}
+	if (n > 1 && table->nvalues > 0)
+		raise_unsafe("A row belongs to several persons.");
+	if (table->keys != NULL &&
+		(row->key_null || dictionary_add(table->keys, row->key, false) != table->nread))
+		ereport(ERROR, (errcode(ERRCODE_UNIQUE_VIOLATION),
+						errmsg("a key of table %s is NULL, or in several rows", table->source->name),
+						errhint("Keys of a release tell rows apart.")));
+	if (linked_shared_root(recount->linked, table->like) != NULL)
+		note_copies(recount, table);
+	table->nread++;
 }
 
 /* One column of all rows that show the same. */

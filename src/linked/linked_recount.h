@@ -20,9 +20,15 @@ typedef struct Table
 	uint32 *above; /* [n] row of the parent, of the subject: the person; */
 	uint32 *
 		joined; /* [n] or of another table, below the parent's; DICTIONARY_NONE: of the parent.  NULL: all are of the parent */
-	bool strays;   /* rows hang on rows of several tables, or on such rows */
-	uint32 *tuple; /* [n] what it shows; of the subject: the class */
-	int nvalues;   /* columns that rules look at; 0: there are no rules */
+	uint32 nread;    /* rows as they were read: of several persons each becomes a row for each of them; */
+	uint32 *copies;  /* [nread + 1] the first of its rows; NULL: it has one */
+	uint32 *copy_of; /* [n] the row as it was read */
+	Size copy_room;
+	uint32 *sharers; /* [rows of it] the first row of the parent's table that refers to each; */
+	uint32 *sharer;  /* [rows of the parent's] the next one; DICTIONARY_NONE: none.  NULL: nobody asks */
+	bool strays;     /* rows hang on rows of several tables, or on such rows */
+	uint32 *tuple;   /* [n] what it shows; of the subject: the class */
+	int nvalues;     /* columns that rules look at; 0: there are no rules */
 	Size value_room;
 	uint32 *values;     /* [n * nvalues] by the source's dictionaries */
 	KanonProblem ruled; /* by rows as they were written */

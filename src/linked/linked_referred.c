@@ -50,6 +50,27 @@ read_references(References *references)
 				receive_reference, references);
 }
 
+/* The rows of the parent's table that refer to each row of this one, on which others hang. */
+static void
+note_sharers(Recount *recount, RecountTable *table)
+{
+	const RecountTable *from = &recount->tables[table->parent];
+	uint32 read = dictionary_size(table->keys);
+
+	table->sharers = border_palloc(recount->border, sizeof(uint32) * Max(read, 1));
+	table->sharer = border_palloc(recount->border, sizeof(uint32) * Max(from->n, 1));
+	memset(table->sharers, 0xff, sizeof(uint32) * read);
+	for (uint32 r = from->n; r-- > 0;)
+	{
+		uint32 row = table->row_of[r];
+
+		if (row == DICTIONARY_NONE)
+			continue;
+		table->sharer[r] = table->sharers[row];
+		table->sharers[row] = r;
+	}
+}
+
 void
 linked_copy_rows(Recount *recount, int t)
 {
@@ -70,7 +91,7 @@ linked_copy_rows(Recount *recount, int t)
 	table->row_of = border_palloc(recount->border, sizeof(uint32) * Max(from->n, 1));
 	for (uint32 r = 0; r < from->n; r++)
 	{
-		uint32 one = from->like->reference != NULL ? from->row_of[r] : r;
+		uint32 one = from->like->reference != NULL ? from->row_of[r] : from->copy_of[r];
 		uint32 row = one == DICTIONARY_NONE ? DICTIONARY_NONE : references.row[one];
 
 		table->above[r] = r;
@@ -81,6 +102,8 @@ linked_copy_rows(Recount *recount, int t)
 			values[(Size) r * table->nvalues + c] =
 				row == DICTIONARY_NONE ? 0 : table->values[(Size) row * table->nvalues + c];
 	}
+	if (table->like->shared.on)
+		note_sharers(recount, table);
 	table->groups++;
 	recount->tables[table->parent].copied = true;
 	table->tuple = tuple;

@@ -241,6 +241,7 @@ linked_publish(Linked *linked)
 	if (is_unchanged(linked))
 		return false;
 	linked_check_given(linked);
+	linked_check_owners(linked);
 	for (int i = 0; i < linked->n; i++)
 		linked->tables[i].request.linked.snapshot = linked->snapshot;
 	linked_make_shapes(linked);

@@ -336,6 +336,13 @@ refuse_unprotected(const Linked *linked, const LinkedTable *table)
 			 errmsg("table \"%s\" has a key of several columns, which protect_successive does not look after",
 					excerpt(table->name)),
 			 errhint("Give it a key of one column, or leave protect_successive out.")));
+	if (table->shared.any || table->shared.copied)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("table \"%s\" has rows of several persons, which protect_successive does not look after",
+					excerpt(table->name)),
+			 errhint("Leave the table or protect_successive out.")));
 	if (table->joins.column != NULL)
 		ereport(
 			ERROR,

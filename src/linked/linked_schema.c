@@ -218,22 +218,18 @@ reach(Schema *schema)
 	}
 }
 
-/* A row of it would be one of several persons. */
+/* Not over tables of which rows have copies of copies. */
 static void
-refuse_shared(const Schema *schema, int table, const bool *referred)
+refuse_shared(const Schema *schema, int table)
 {
 	for (int c = 0; c < schema->nkeys; c++)
-	{
-		int to = schema->keys[c].to;
-
-		if (schema->keys[c].from == table && (schema->linked->tables[to].reference != NULL || referred[to]))
+		if (schema->keys[c].from == table && schema->linked->tables[schema->keys[c].to].reference != NULL)
 			linked_raise_table(
 				&schema->linked->tables[table],
-				psprintf("hangs on table \"%s\", to which rows of several persons may refer",
-						 excerpt(schema->linked->tables[to].name)),
+				psprintf("hangs on table \"%s\", to which rows refer that several persons may have",
+						 excerpt(schema->linked->tables[schema->keys[c].to].name)),
 				"Publish a view instead that joins it with the table that refers to that one, with \"key\" and "
 				"\"references\": each person has a copy of the row then. Or leave this one out.");
-	}
 }
 
 /* Rows refer to it, or to what refers to it. */
@@ -241,22 +237,8 @@ static void
 find_lookups(Schema *schema)
 {
 	Linked *linked = schema->linked;
-	bool *referred = palloc0(sizeof(bool) * linked->n);
-	bool more = true;
+	const bool *referred = linked_find_referred(schema);
 
-	while (more)
-	{
-		more = false;
-		for (int c = 0; c < schema->nkeys; c++)
-		{
-			const ForeignKey *key = &schema->keys[c];
-
-			if ((schema->reached[key->from] || referred[key->from] ||
-				 linked->tables[key->from].reference != NULL) &&
-				!schema->reached[key->to] && !referred[key->to])
-				more = referred[key->to] = true;
-		}
-	}
 	for (int i = 0; i < linked->n; i++)
 	{
 		LinkedTable *table = &linked->tables[i];
@@ -264,13 +246,14 @@ find_lookups(Schema *schema)
 		if (schema->reached[i] || table->reference != NULL)
 			continue;
 		if (!referred[i])
-			refuse_shared(schema, i, referred);
+			refuse_shared(schema, i);
 		if (!referred[i])
 			linked_raise_table(
 				table, "has no path to the subject, and no other table refers to it",
 				"Foreign keys of the catalogs must lead from it to the subject's table, over tables that "
 				"are named; or publish it alone.");
-		if (table->qis != NULL || table->terms.max_rows > 0 || !table->linked)
+		if (table->qis != NULL || table->terms.max_rows > 0 || !table->linked ||
+			table->terms.constraint != NULL)
 			linked_raise_table(table, "is a lookup, on which no person hangs",
 							   "Of lookups say what to \"keep\" and \"mask\", and no more. " COPIES_HINT);
 		table->role = LINKED_LOOKUP;
@@ -292,6 +275,8 @@ depth_of(const Linked *linked, int table, int most)
 	depth = depth_of(linked, from->parent, most - 1);
 	if (from->joins.column != NULL)
 		depth = Max(depth, depth_of(linked, from->joins.table, most - 1));
+	if (from->shared.any)
+		depth = Max(depth, depth_of(linked, from->shared.through, most - 1));
 	return depth + 1;
 }
 
@@ -323,6 +308,8 @@ sort_tables(Schema *schema)
 			sorted[i].parent = place[sorted[i].parent];
 		if (sorted[i].joins.column != NULL)
 			sorted[i].joins.table = place[sorted[i].joins.table];
+		if (sorted[i].shared.any)
+			sorted[i].shared.through = place[sorted[i].shared.through];
 	}
 	for (int c = 0; c < schema->nkeys; c++)
 	{
@@ -396,6 +383,12 @@ note_keys(Schema *schema)
 		{
 			check_key(linked, from, key->column, to, key->refers);
 			to->is_parent = to->is_parent || from->role == LINKED_ROWS;
+			continue;
+		}
+		if (from->shared.any && from->shared.through == key->to &&
+			strcmp(from->parent_column, key->column) == 0)
+		{
+			check_key(linked, from, key->column, to, key->refers);
 			continue;
 		}
 		noted = palloc(sizeof(LinkedKey));
@@ -481,12 +474,14 @@ linked_schema(Linked *linked, Oid subject, Jsonb *tables)
 	reach(&schema);
 	check_named(&schema);
 	linked_find_copies(&schema);
+	linked_find_shared(&schema);
 	find_lookups(&schema);
 	linked_choose_paths(&schema);
 	sort_tables(&schema);
 	note_keys(&schema);
 	for (int i = 0; i < linked->n; i++)
 		linked->tables[i].qis = linked_together(&linked->tables[i], linked->tables[i].qis);
+	linked_finish_shared(linked);
 	linked_know_tables(linked);
 	for (int i = 0; i < linked->n; i++)
 		if (linked->tables[i].reference != NULL)

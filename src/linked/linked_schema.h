@@ -32,6 +32,12 @@ extern bool linked_is_copied(const Schema *schema, const ForeignKey *key);
 /* The keys along which tables reach persons, and keys beside them that join. */
 extern void linked_choose_paths(const Schema *schema);
 
+/* Rows that hang on tables to which rows of several persons may refer: each person has a copy of them. */
+extern void linked_find_shared(Schema *schema);
+
+/* Tables to which rows are referred, by tables that are reached or referred to themselves. */
+extern bool *linked_find_referred(const Schema *schema);
+
 /* Tables to which rows refer whose columns somebody may know. */
 extern void linked_find_copies(Schema *schema);
 

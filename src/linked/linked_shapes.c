@@ -64,8 +64,10 @@ typedef struct Shape
 	const LinkedTable *table;
 	StringInfoData joins;
 	int njoins;
-	List *columns; /* char *: these columns, … */
-	List *instead; /* … show that */
+	List *columns;      /* char *: these columns, … */
+	List *instead;      /* … show that */
+	const char *copies; /* how many copies there are; or NULL */
+	const char *shared; /* of which row; or NULL */
 } Shape;
 
 bool
@@ -123,7 +125,8 @@ spell_references(Shape *shape)
 	const LinkedTable *table = shape->table;
 	const ListCell *cell;
 
-	if (table->parent_column != NULL && table->reference == NULL &&
+	if (table->parent_column != NULL && table->reference == NULL && !table->shared.any &&
+		!table->shared.copied &&
 		(table->role == LINKED_ROWS || (table->role == LINKED_ALONE && table->parent == 0)))
 		spell(shape, table->parent_column, &shape->linked->tables[table->parent]);
 	foreach (cell, table->keys)
@@ -213,13 +216,55 @@ shape_columns(const Shape *shape)
 						 quote_identifier(column));
 	}
 	put_composed(shape, &columns);
+	if (shape->shared != NULL)
+		appendStringInfo(&columns, "%s%s AS " LINKED_SHARED_ROW, columns.len > 0 ? ", " : "", shape->shared);
+	if (shape->copies != NULL)
+		appendStringInfo(&columns, "%s%s AS " LINKED_COPIES, columns.len > 0 ? ", " : "", shape->copies);
 	return columns.data;
+}
+
+/* Each row that refers has a copy, with its key. */
+static char *
+copy_rows(Shape *shape)
+{
+	const LinkedTable *table = shape->table, *parent = &shape->linked->tables[table->parent];
+	const char *condition = table->shared.on ? linked_owner_condition(parent, "p") : NULL;
+	const char *refers = psprintf("p.%s", quote_identifier(table->reference));
+
+	show_instead(shape, table->key, psprintf("p.%s", quote_identifier(parent->key)));
+	if (table->shared.on)
+		shape->shared = refers;
+	if (linked_shows_copies(table))
+		shape->copies = psprintf("CASE WHEN NOT %s IS NULL THEN p.kanon__copies END", refers);
+	return psprintf("%s AS p LEFT JOIN %s AS t ON %s OPERATOR(pg_catalog.=) %s%s%s",
+					shape->copies != NULL ? linked_sharers(shape->linked, table, reads(parent))
+										  : reads(parent),
+					relation_name(table->relid), refers, linked_column(table, "t", table->key),
+					condition != NULL ? " AND " : "", condition != NULL ? condition : "");
+}
+
+/* Each person has a copy of what hangs on rows to which rows of several persons refer. */
+static char *
+share_rows(Shape *shape)
+{
+	const LinkedTable *table = shape->table, *parent = &shape->linked->tables[table->parent];
+	bool only = table->key != NULL && strcmp(table->key, table->parent_column) == 0;
+
+	if (table->shared.any)
+		show_instead(shape, table->parent_column, psprintf("p.%s", quote_identifier(parent->key)));
+	else if (table->shared.copied)
+		show_instead(shape, table->parent_column, linked_copy_key(table, table->parent_column));
+	if (table->shared.copied && table->key != NULL && !only)
+		show_instead(shape, table->key, linked_copy_key(table, table->key));
+	if (linked_shows_copies(table))
+		shape->copies = "p.kanon__copies";
+	shape->shared = psprintf("p.%s", quote_identifier(linked_shared_by(shape->linked, table)));
+	return linked_shared_from(shape->linked, table);
 }
 
 static void
 make_shape(const Linked *linked, LinkedTable *table)
 {
-	const LinkedTable *parent = &linked->tables[table->parent];
 	Shape shape = {.linked = linked, .table = table};
 	const char *from = psprintf("%s AS t", relation_name(table->relid));
 	char *name;
@@ -228,11 +273,9 @@ make_shape(const Linked *linked, LinkedTable *table)
 	spell_references(&shape);
 	find_person(&shape);
 	if (table->reference != NULL)
-	{
-		show_instead(&shape, table->key, psprintf("p.%s", quote_identifier(parent->key)));
-		from = psprintf("%s AS p LEFT JOIN %s ON p.%s OPERATOR(pg_catalog.=) %s", reads(parent), from,
-						quote_identifier(table->reference), linked_column(table, "t", table->key));
-	}
+		from = copy_rows(&shape);
+	else if (linked_shared_root(linked, table) != NULL)
+		from = share_rows(&shape);
 	if (shape.columns == NIL && table->parts.composed == NIL)
 		return;
 	/* (the look at all of them comes before they are read) */

@@ -168,7 +168,8 @@ add_keys(const Linked *linked)
 		if (table->reference != NULL)
 			add_foreign_key(&linked->tables[table->parent], table->reference, table, true);
 		else if (table->role == LINKED_ROWS)
-			add_foreign_key(table, table->parent_column, &linked->tables[table->parent], true);
+			add_foreign_key(table, table->parent_column,
+							&linked->tables[table->shared.any ? table->shared.through : table->parent], true);
 		foreach (cell, table->keys)
 		{
 			const LinkedKey *key = lfirst(cell);

@@ -179,6 +179,7 @@ linked_read(Linked *linked)
 	linked->tries_all = true;
 	linked->snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	linked_check_given(linked);
+	linked_check_owners(linked);
 	for (int i = 0; i < linked->n; i++)
 	{
 		linked->tables[i].request.linked.snapshot = linked->snapshot;

@@ -18,6 +18,9 @@
 
 #define REFERENCES_HINT "Write it like '{\"references\": {\"customer_id\": \"shop.customers\"}}'."
 
+#define OWNER_HINT \
+	"Write it like '{\"owner\": {\"type\": \"OWNER\"}}': rows with these values own the rows to which they refer."
+
 /* So much less than another one a table may count. */
 #define LEAST_WEIGHT 0.0001
 
@@ -145,6 +148,40 @@ take_references(LinkedTable *table)
 	}
 }
 
+/* {"type": "OWNER"} */
+static void
+take_owner(LinkedTable *table)
+{
+	JsonbValue *value = take_word(table, "owner");
+	JsonbIterator *it;
+	JsonbIteratorToken token;
+	JsonbValue part;
+
+	if (value == NULL)
+		return;
+	if (value->type != jbvBinary || !JsonContainerIsObject(value->val.binary.data) ||
+		JsonContainerSize(value->val.binary.data) == 0)
+		linked_raise_table(table, "has another \"owner\" than an object of columns", OWNER_HINT);
+	it = JsonbIteratorInit(value->val.binary.data);
+	while ((token = JsonbIteratorNext(&it, &part, true)) != WJB_DONE)
+	{
+		if (token != WJB_KEY && token != WJB_VALUE)
+			continue;
+		if (part.type == jbvBool || part.type == jbvString)
+			table->terms.owner =
+				lappend(table->terms.owner, part.type == jbvBool
+												? pstrdup(part.val.boolean ? "true" : "false")
+												: pnstrdup(part.val.string.val, part.val.string.len));
+		else if (part.type == jbvNumeric)
+			table->terms.owner =
+				lappend(table->terms.owner,
+						DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(part.val.numeric))));
+		else
+			linked_raise_table(table, "has an \"owner\" whose value is no text, number or boolean",
+							   OWNER_HINT);
+	}
+}
+
 /* How much the table counts; its "weights" divide that among columns. */
 static double
 take_weight(LinkedTable *table)
@@ -260,6 +297,7 @@ take_table(Linked *linked, char *name, const JsonbValue *value)
 	table->terms.weight = take_weight(table);
 	table->terms.key = take_text(table, "key");
 	take_references(table);
+	take_owner(table);
 	take_class_size(table);
 	table->linked = take_bool(table, "linked", true, "false publishes it without a key to the person.");
 	table->terms.referenced =

@@ -4,6 +4,7 @@
 # Random persons with rows in one or two further tables, beside each other or one below the other, are published by
 # kanon_linked.  Persons or their rows may refer to a table whose columns somebody knows with them, so that each row has a copy.
 # Rows of one table may also refer to rows of another, mostly of the same person, and what they show of that is known, too.
+# Rows may hang on rows that several persons share: each person has a copy, or the owner alone.
 # In some cases all keys have two columns, and so have the references to them.  A kept tag says which row of the source each published row is, so that what it shows can be compared.
 # Asserted of each release:
 # - every row belongs to the person whose it is, and shows what is true of it;
@@ -51,11 +52,12 @@ sub schema
 	my @tables = ({ name => 's', columns => [ 'a', 'b' ], parent => undef });
 	my $kind;
 	$kind = pick(split(/,/, $kinds)) if defined $kinds;
-	$kind //= pick('one', 'beside', 'below', 'below', 'two', $nights > 0 ? () : ('refers', 'refers', 'refers below', 'refers below', 'refers alone'));
+	$kind //= pick('one', 'beside', 'below', 'below', 'two', 'shared', $nights > 0 ? () : ('refers', 'refers', 'refers below', 'refers below', 'refers alone'));
 	push @tables, { name => 'h', columns => [ 'c', 'd' ], parent => 0, copies => 1 } if $kind eq 'refers alone';
 	push @tables, { name => 'o', columns => chance(0.5) ? [ 'c', 'd' ] : ['c'], parent => 0 } if $kind ne 'refers alone';
 	push @tables, { name => 'h', columns => [ pick('c', 'd') ], parent => 0, copies => 1 } if $kind eq 'refers';
 	push @tables, { name => 'h', columns => [ pick('c', 'd') ], parent => 1, copies => 1 } if $kind eq 'refers below';
+	push @tables, { name => 'h', columns => [ pick('c', 'd') ], parent => 1, copies => 1 }, { name => 'x', columns => [ pick('c', 'd') ], parent => 1, through => 2 } if $kind eq 'shared';
 	push @tables, { name => 'v', columns => ['d'], parent => 0 } if $kind eq 'beside';
 	push @tables, { name => 'l', columns => [ pick('c', 'd') ], parent => 0, joins => 1 } if $kind eq 'two';
 	push @tables, { name => 'l', columns => [ pick('c', 'd') ], parent => 1 } if $kind eq 'below';
@@ -65,6 +67,19 @@ sub schema
 		next if !chance(0.15);
 		$table->{columns} = [];
 		$done{'no quasi-identifiers'}++;
+	}
+	# (the number of copies is known with a row, unless it is kept)
+	if ($kind eq 'shared')
+	{
+		$tables[1]{owner} = chance(0.25);
+		my $kept = chance(0.3);
+		for my $table (@tables[ 2, 3 ])
+		{
+			$table->{own} = [ @{ $table->{columns} } ];
+			push @{ $table->{columns} }, 'copies' if !$kept && !$tables[1]{owner};
+			$table->{keeps} = $kept && !$tables[1]{owner} && chance(0.7);
+		}
+		$tables[3]{keeps} = 1 if $kept && !$tables[1]{owner} && !$tables[2]{keeps};
 	}
 	$done{$kind}++;
 	return @tables;
@@ -86,7 +101,7 @@ sub refers_to
 	return chance(0.1) ? pick(@$rows)->{id} : @own ? pick(@own)->{id} : undef;
 }
 
-sub type { return $_[0] eq 'a' || $_[0] eq 'c' ? 'int' : 'text'; }
+sub type { return $_[0] eq 'a' || $_[0] eq 'c' || $_[0] eq 'copies' ? 'int' : 'text'; }
 
 sub fill
 {
@@ -103,30 +118,57 @@ sub fill
 		$n = 1 + below($persons) if $table->{copies};
 		for my $i (1 .. $n)
 		{
-			my %row = (id => $i, tag => "$table->{name}$i", val => chance(0.1) ? undef : 'w' . below(4), map { ($_ => value($_, $spread)) } @{ $table->{columns} });
+			my %row = (id => $i, tag => "$table->{name}$i", val => chance(0.1) ? undef : 'w' . below(4), map { ($_ => value($_, $spread)) } own($table));
 			$row{above} = $t == 0 || chance(0.03) ? undef : 1 + below(scalar @$above);
+			$row{above} = 1 + below(scalar @{ $tables[ $table->{through} ]{shared} }) if defined $table->{through};
+			$row{kind} = pick('A', 'B') if $table->{owner};
 			$row{also} = refers_to($tables[ $table->{joins} ]{rows}, $row{above}) if defined $table->{joins};
 			push @{ $table->{rows} }, \%row;
 		}
 		$table->{rows} = [ shuffled(@{ $table->{rows} }) ];
+		$table->{shared} = $table->{rows} if defined $table->{through};
 		next if !$table->{copies};
 		$_->{ref} = chance(0.1) ? undef : 1 + below($n) for @$above;
 		$table->{shared} = $table->{rows};
+		# (of each row one alone is the owner)
+		my %owned;
+		for my $row (grep { exists $_->{kind} && defined $_->{ref} } @$above) { $row->{kind} = 'B' if $row->{kind} eq 'A' && $owned{ $row->{ref} }++; }
 	}
 	expand('rows', @tables);
 }
+
+# Columns that rows have, but the number of copies.
+sub own { return @{ $_[0]{own} // $_[0]{columns} }; }
 
 # Each row that refers to a table of copies has one; whatever rows share in the source.
 sub expand
 {
 	my ($field, @tables) = @_;
+	my %copies;
+	for my $table (grep { defined $_->{through} } @tables)
+	{
+		my ($above, $shared) = @tables[ $table->{parent}, $table->{through} ];
+		for my $row (@{ $above->{rows} }) { $copies{ $row->{ref} }++ if defined $row->{ref} && defined $row->{above}; }
+		if ($field eq 'rows')
+		{
+			$table->{rows} = [];
+			for my $between (grep { defined $_->{ref} && (!$above->{owner} || $_->{kind} eq 'A') } @{ $above->{rows} })
+			{
+				push @{ $table->{rows} }, map { +{ %$_, id => "$_->{id}\@$between->{id}", above => $between->{id}, tag => "$_->{tag}\@$between->{tag}", copies => $copies{ $between->{ref} } } }
+				  grep { $_->{above} == $between->{ref} } @{ $table->{shared} };
+			}
+			next;
+		}
+		my %tag = map { ($_->{id} => $_->{tag}) } @{ $above->{$field} };
+		$_->{tag} .= '@' . $tag{ $_->{above} } for @{ $table->{$field} };
+	}
 	for my $table (grep { $_->{copies} } @tables)
 	{
 		my %row = map { ($_->{id} => $_) } @{ $field eq 'rows' ? $table->{shared} : $table->{$field} };
 		$table->{$field} = [
 			map {
-				my $copy = defined $_->{ref} ? $row{ $_->{ref} } : undef;
-				+{ %{ $copy // {} }, id => "c$_->{id}", above => $_->{id}, tag => ($copy->{tag} // 'none') . "\@$_->{tag}" };
+				my $copy = defined $_->{ref} && ($field ne 'rows' || !defined $_->{kind} || $_->{kind} eq 'A') ? $row{ $_->{ref} } : undef;
+				+{ $field eq 'rows' && defined $_->{ref} ? (copies => $copies{ $_->{ref} }) : (), %{ $copy // {} }, id => "c$_->{id}", above => $_->{id}, tag => ($copy->{tag} // 'none') . "\@$_->{tag}" };
 			} @{ $tables[ $table->{parent} ]{$field} }
 		];
 	}
@@ -168,15 +210,15 @@ sub create
 	{
 		my ($copies) = grep { $_->{copies} && $tables[ $_->{parent} ] == $table } @tables;
 		my $above = defined $table->{parent} && !$table->{copies};
-		my @columns = ($composite ? 'id int, id_g smallint, PRIMARY KEY (id, id_g)' : 'id int PRIMARY KEY', 'tag text', 'val text', "note text DEFAULT 'n'", map { "$_ " . type($_) } @{ $table->{columns} });
+		my @columns = ($composite ? 'id int, id_g smallint, PRIMARY KEY (id, id_g)' : 'id int PRIMARY KEY', 'tag text', 'val text', "note text DEFAULT 'n'", map({ "$_ " . type($_) } own($table)), $table->{owner} ? 'kind text' : ());
 		my $rows = $table->{shared} // $table->{rows};
-		for my $key ($above ? [ 'above', $tables[ $table->{parent} ]{name} ] : (), defined $copies ? [ 'ref', $copies->{name} ] : (), defined $table->{joins} ? [ 'also', $tables[ $table->{joins} ]{name} ] : ())
+		for my $key ($above ? [ 'above', $tables[ $table->{through} // $table->{parent} ]{name} ] : (), defined $copies ? [ 'ref', $copies->{name} ] : (), defined $table->{joins} ? [ 'also', $tables[ $table->{joins} ]{name} ] : ())
 		{
 			push @columns, $composite ? "$key->[0]_g smallint, $key->[0] int, FOREIGN KEY ($key->[0]_g, $key->[0]) REFERENCES src.$key->[1] (id_g, id)" : "$key->[0] int REFERENCES src.$key->[1]";
 		}
 		$db->run("CREATE TABLE src.$table->{name} (" . join(', ', @columns) . ')');
 		next if !@$rows;
-		my @names = (keys_of($table, $above, defined $copies), 'tag', 'val', @{ $table->{columns} });
+		my @names = (keys_of($table, $above, defined $copies), 'tag', 'val', own($table), $table->{owner} ? 'kind' : ());
 		$db->run("INSERT INTO src.$table->{name} (" . join(', ', @names) . ') VALUES ' .
 			join(', ', map { my $row = with_keys($_); '(' . join(', ', map { $db->quote($row->{$_}) } @names) . ')' } @$rows));
 	}
@@ -189,9 +231,13 @@ sub options
 	my @rules = ({ rule => 'distinct_l', l => 2 }, { rule => 'alpha', alpha => pick(0.5, 0.7) }, { rule => 'entropy_l', l => 2 }, { rule => 'recursive_cl', c => 2, l => 2 });
 	for my $t (0 .. $#tables)
 	{
-		my %one = (@{ $tables[$t]{columns} } ? (quasi_identifiers => $tables[$t]{columns}) : (), keep => [ 'tag', $t == 0 ? 'note' : () ], allow_identifying => [ 'tag', $t == 0 ? 'note' : () ]);
+		# (the number of copies is named, or not)
+		my @named = chance(0.5) ? @{ $tables[$t]{columns} } : own($tables[$t]);
+		my %one = (@named ? (quasi_identifiers => \@named) : (), keep => [ 'tag', $t == 0 ? 'note' : () ], allow_identifying => [ 'tag', $t == 0 ? 'note' : () ]);
+		push @{ $one{$_} }, 'copies' for grep { $tables[$t]{keeps} } 'keep', 'allow_identifying';
+		$one{owner} = { kind => 'A' } if $tables[$t]{owner};
 		push @{ $one{keep} }, $composite ? ('also', 'also_g') : 'also' if defined $tables[$t]{joins};
-		for my $column (@{ $tables[$t]{columns} })
+		for my $column (own($tables[$t]))
 		{
 			$one{hierarchies}{$column} = type($column) eq 'int' ? { interval => [ 2, 4 ] } : { prefix => [1] } if chance(0.6);
 		}
@@ -534,7 +580,10 @@ sub truth
 sub check
 {
 	my ($schema, $k, $known, @tables) = @_;
-	my %named = map { ("$schema.$_->{name}" => { @{ $_->{columns} } ? (quasi_identifiers => $_->{columns}) : () }) } @tables;
+	my %named = map {
+		my @columns = $schema eq 'pub' ? @{ $_->{columns} } : own($_);
+		("$schema.$_->{name}" => { @columns ? (quasi_identifiers => \@columns) : () })
+	} @tables;
 	# (what t-closeness and lists compare with is the source; none of these rules does)
 	$named{"$schema.s"}{privacy} = [ $tables[0]{rule} ] if $schema eq 'pub' && defined $tables[0]{rule};
 	return $db->rows("SELECT * FROM kanon_check_linked('$schema.s', " . $db->quote($json->encode(\%named)) . ", $k, '$known')")->[0];
@@ -552,6 +601,8 @@ sub one_case
 	($state, $rows) = $db->try("SELECT * FROM kanon_linked('src.s', " . $db->quote(options($k, $known, @tables)) . ", 'pub', $k, '$known', seed => " . below(100) . ')');
 	# (a class of more persons than there are)
 	return if $state eq '22023' && $class_size > @{ $tables[0]{rows} };
+	# (nobody owns)
+	return if $state eq '22023' && grep { $_->{owner} && !grep { $_->{kind} eq 'A' } @{ $_->{rows} } } @tables;
 	# (the column has too few values)
 	return if $state eq '23514' && grep { $_->{rule} } @tables;
 	return "$state" if $state ne '00000';
@@ -577,6 +628,14 @@ sub one_case
 		my %whose = map { ($_->{id} => $_->{above}) } @{ $tables[ $table->{joins} ]{rows} };
 		return if grep { defined $_->{also} && ($whose{ $_->{also} } // 0) != ($_->{above} // 0) } @{ $table->{rows} };
 	}
+	# (nor rows that nobody has)
+	return if grep { $_->{owner} } @tables;
+	for my $table (grep { defined $_->{through} } @tables)
+	{
+		my %whose = map { ($_->{ref} // 0 => 1) } @{ $tables[ $table->{parent} ]{rows} };
+		return if grep { !$whose{ $_->{above} } } @{ $table->{shared} };
+	}
+	$_->{columns} = [ own($_) ] for @tables;
 	$found = check('src', $k, $known, @tables);
 	return if $known ne 'all';
 	return 'kanon_check_linked is wrong about the source' if !!$found->{safe} != !defined agree($k, @tables);
@@ -594,17 +653,22 @@ sub mutate
 	for (1 .. 1 + below($protected ? pick(4, 12, 40) : 4))
 	{
 		my $t = below(scalar @tables);
-		my ($table, $rows) = ($tables[$t], $tables[$t]{rows});
+		my $table = $tables[$t];
+		my $rows = $table->{shared} // $table->{rows};
+		my $on = $tables[ $table->{through} // $table->{parent} // 0 ];
+		my ($copies) = grep { $_->{copies} && $_->{parent} == $t } @tables;
 		my $what = pick('insert', 'insert', 'update', 'delete');
 		if ($what eq 'insert')
 		{
-			my $above = $t == 0 ? undef : $tables[ $table->{parent} ]{rows};
-			next if $t > 0 && !@$above;
-			my %row = (id => $$next, tag => "$table->{name}$$next", val => 'w' . below(4), map { ($_ => value($_, 3)) } @{ $table->{columns} });
+			my $above = $t == 0 || $table->{copies} ? undef : $on->{shared} // $on->{rows};
+			next if defined $above && !@$above;
+			my %row = (id => $$next, tag => "$table->{name}$$next", val => 'w' . below(4), map { ($_ => value($_, 3)) } own($table));
 			$$next++;
-			$row{above} = $t == 0 ? undef : $above->[ below(scalar @$above) ]{id};
+			$row{kind} = 'B' if $table->{owner};
+			$row{ref} = chance(0.2) ? undef : pick(@{ $copies->{shared} })->{id} if defined $copies && @{ $copies->{shared} };
+			$row{above} = !defined $above ? undef : $above->[ below(scalar @$above) ]{id};
 			$row{also} = refers_to($tables[ $table->{joins} ]{rows}, $row{above}) if defined $table->{joins};
-			my @names = (keys_of($table, $t > 0, 0), 'tag', 'val', @{ $table->{columns} });
+			my @names = (keys_of($table, defined $above, defined $copies), 'tag', 'val', own($table), $table->{owner} ? 'kind' : ());
 			my $full = with_keys(\%row);
 			$db->run("INSERT INTO src.$table->{name} (" . join(', ', @names) . ') VALUES (' . join(', ', map { $db->quote($full->{$_}) } @names) . ')');
 			push @$rows, \%row;
@@ -613,8 +677,8 @@ sub mutate
 		{
 			my $row = $rows->[ below(scalar @$rows) ];
 			# (what is kept beside the quasi-identifiers decides nothing)
-			my $column = pick(@{ $table->{columns} }, $t > 0 ? 'above' : 'note');
-			$row->{$column} = $column eq 'note' ? 'n' . below(5) : $column ne 'above' ? value($column, 3) : pick(@{ $tables[ $table->{parent} ]{rows} })->{id};
+			my $column = pick(own($table), $t > 0 && !$table->{copies} ? 'above' : 'note');
+			$row->{$column} = $column eq 'note' ? 'n' . below(5) : $column ne 'above' ? value($column, 3) : pick(@{ $on->{shared} // $on->{rows} })->{id};
 			$row->{tag} = "$table->{name}$row->{id}." . $$next++ if $protected && $t > 0;
 			$db->run("UPDATE src.$table->{name} SET $column = " . $db->quote($row->{$column}) . ($composite && $column eq 'above' ? ', above_g = ' . $row->{above} % 2 : '') . ", tag = '$row->{tag}' WHERE id = $row->{id}");
 		}
@@ -624,6 +688,7 @@ sub mutate
 			drop_row($t, $gone, @tables);
 		}
 	}
+	expand('rows', @tables);
 }
 
 sub drop_row
@@ -636,12 +701,19 @@ sub drop_row
 			$db->run("UPDATE src.$tables[$u]{name} SET also = NULL" . ($composite ? ', also_g = NULL' : '') . " WHERE also = $id");
 			$_->{also} = undef for grep { defined $_->{also} && $_->{also} == $id } @{ $tables[$u]{rows} };
 		}
-		next if $tables[$u]{parent} != $t;
-		my @below = map { $_->{id} } grep { defined $_->{above} && $_->{above} == $id } @{ $tables[$u]{rows} };
+		next if ($tables[$u]{through} // $tables[$u]{parent}) != $t || $tables[$u]{copies};
+		my @below = map { $_->{id} } grep { defined $_->{above} && $_->{above} == $id } @{ $tables[$u]{shared} // $tables[$u]{rows} };
 		drop_row($u, $_, @tables) for @below;
 	}
+	if ($tables[$t]{copies})
+	{
+		my $between = $tables[ $tables[$t]{parent} ];
+		$db->run("UPDATE src.$between->{name} SET ref = NULL" . ($composite ? ', ref_g = NULL' : '') . " WHERE ref = $id");
+		$_->{ref} = undef for grep { defined $_->{ref} && $_->{ref} == $id } @{ $between->{rows} };
+	}
 	$db->run("DELETE FROM src.$tables[$t]{name} WHERE id = $id");
-	$tables[$t]{rows} = [ grep { $_->{id} != $id } @{ $tables[$t]{rows} } ];
+	my $rows = $tables[$t]{shared} // $tables[$t]{rows};
+	@$rows = grep { $_->{id} != $id } @$rows;
 }
 
 # What a release shows and what it was made of, by tags.
@@ -730,7 +802,7 @@ sub one_series
 	my $known = draw_known(@tables);
 	my ($before, $problem, %seen);
 	my $keys = pick('release', 'publication');
-	$protected = chance(0.5) && !grep { defined $_->{joins} } @tables;
+	$protected = chance(0.5) && !grep { defined $_->{joins} || defined $_->{through} } @tables;
 	%ever = ();
 	fill(@tables);
 	$composite = !$protected && chance(0.25);
@@ -742,12 +814,13 @@ sub one_series
 	$options =~ s/,\}/}/g;
 	$_->{max_rows} = undef for @tables;
 	my ($state) = $db->try("SELECT kanon_create_linked_publication('pub', 'src.s', " . $db->quote($options) . ", $k, '$known', pseudonym => '$keys', protect_successive => " . ($protected ? 'true' : 'false') . ", private_schema => 'priv')");
-	return if $state eq '22023' && $class_size > @{ $tables[0]{rows} } || $state eq '23514' && grep { $_->{rule} } @tables;
+	return if $state eq '22023' && ($class_size > @{ $tables[0]{rows} } || grep { $_->{owner} } @tables) || $state eq '23514' && grep { $_->{rule} } @tables;
 	return "$state" if $state ne '00000';
 	for my $night (1 .. $nights)
 	{
 		remember(@tables);
 		$_->{written} = written($_) for @tables;
+		expand('written', @tables);
 		my $now = $protected ? undef : picture(@tables);
 		my $message = $db->rows("SELECT coalesce(message, '') AS message FROM kanon_releases ORDER BY release DESC LIMIT 1")->[0]{message};
 		$problem = truth(@tables) // ($known eq 'all' ? agree($k, @tables) : attack($k, $known, @tables) // values_told($known, @tables)) // persons_told($known, @tables);
