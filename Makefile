@@ -14,7 +14,8 @@
 # things are broken on purpose), check-docs [DOCS=README.md] (runs what the pages
 # show), check-oracle [CASES=… SEED=…] (every figure again, from the rows
 # alone), check-crossing [CASES=… SEED=…] (all that kanon takes, crossed), check-nights [CASES=… SEED=…] (publications night after night, and a reader who keeps
-# all releases), check-linked [CASES=… SEED=…] (several tables as one release, and every attacker), check-without (the libraries that kanon can do without), check-fuzz,
+# all releases), check-linked [CASES=… SEED=…] (several tables as one release, and every attacker), check-statements [CASES=… SEED=…]
+# (every number of a page against SQL over the table; CASES=500), check-without (the libraries that kanon can do without), check-fuzz,
 # check-sanitized (inside a server), check-reference, check-long (the whole
 # of what those take a share of), check-releases (not a published cell has changed, for who
 # changes the house), check-bare [BARE=bookworm] (the two commands on
@@ -45,7 +46,7 @@ endif
 # one: with one of these goals PGXS is left out, and what it takes to build is
 # left to a make of its own, started by the scripts in dev/.
 WHOLE = setup demo site pictures dist check check-layers check-limits check-format check-words check-core check-regress check-isolation check-tap check-page check-faults check-docs check-dist \
-	check-oracle check-crossing check-nights check-linked check-without check-fuzz check-sanitized check-reference \
+	check-oracle check-crossing check-nights check-linked check-statements check-without check-fuzz check-sanitized check-reference \
 	check-long check-releases check-bare check-asserts check-platforms bench paper fuzz mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
 

@@ -369,7 +369,7 @@ my @claims = (
 		{
 			my $type = type($column);
 			my $ends = $type =~ /\[\]$/ ? $column : $type =~ /range$/ ? "ARRAY[lower($column), CASE WHEN upper_inc($column) THEN upper($column) ELSE upper($column) - 1 END]" : next;
-			my $cells = value("SELECT count(*) FROM (SELECT $ends AS ends FROM $target WHERE $column IS NOT NULL) t WHERE (SELECT count(DISTINCT e) FROM unnest(ends) e) > 1 AND EXISTS (SELECT FROM unnest(ends) e WHERE e IS NOT NULL AND (SELECT $holders FROM visits s WHERE s.$column = e) < $k)");
+			my $cells = value("SELECT count(*) FROM (SELECT $ends AS ends FROM $target WHERE $column IS NOT NULL) t WHERE ends[1] IS DISTINCT FROM ends[cardinality(ends)] AND EXISTS (SELECT FROM unnest(ends) e WHERE e IS NOT NULL AND (SELECT $holders FROM visits s WHERE s.$column = e) < $k)");
 			return 0 if $cells != ($c->{shows_few}{$column} // 0);
 		}
 		return 1; } ],

@@ -167,9 +167,10 @@ found_class(void *arg, int64 rows, bool blank)
 
 /* The measures of the release whose classes readers count otherwise. */
 static KanonMeasures
-measures_found(const KanonMeasures *measures, const FoundClasses *found, int64 k)
+measures_found(const KanonMeasures *measures, const FoundClasses *found, int64 dropped, int64 k)
 {
 	KanonMeasures copy = *measures;
+	double all = (double) found->sum + (double) dropped;
 
 	copy.classes = (uint32) (found->n + (found->blank > 0 ? 1 : 0));
 	copy.class_min = found->blank > 0 && (found->n == 0 || found->blank < found->sizes.least)
@@ -178,6 +179,8 @@ measures_found(const KanonMeasures *measures, const FoundClasses *found, int64 k
 	copy.class_max = Max(found->most, found->blank);
 	copy.class_avg = copy.classes > 0 ? (double) found->sum / copy.classes : 0;
 	copy.c_avg = copy.class_avg / (double) k;
+	/* rows that show nothing, or are not there, could be any */
+	copy.discernibility = found->squares + ((double) found->blank + (double) dropped) * all;
 	return copy;
 }
 
@@ -319,7 +322,7 @@ record_run(Oid schema, int64 run, const RunRecord *record, const RowTypes *types
 	{
 		sizes.target = record->found->sizes;
 		sizes.target_blank = record->found->blank;
-		seen = measures_found(measures, record->found, problem->k);
+		seen = measures_found(measures, record->found, release->dropped, problem->k);
 		measures = &seen;
 	}
 	record_open(&table, schema, "kanon_run");

@@ -146,7 +146,7 @@ append_risk(StringInfo page, double risk)
 	double percent = ceil(risk * 1000 - 1e-9) / 10;
 
 	if (risk <= 0 || percent >= 100)
-		appendStringInfo(page, "%.0f&#8239;%%", Min(percent, 100));
+		appendStringInfo(page, "%d&#8239;%%", risk <= 0 ? 0 : 100);
 	else
 		appendStringInfo(page, "%.1f&#8239;%%", percent);
 }
@@ -157,9 +157,9 @@ append_share(StringInfo page, double share)
 {
 	if (share > 0 && share < 0.0005)
 		appendStringInfoString(page, "&lt;&#8239;0.1&#8239;%");
-	else if (share < 1 && share >= 0.9995)
+	else if (share < 1 - 1e-12 && share >= 0.9995)
 		appendStringInfoString(page, "&gt;&#8239;99.9&#8239;%");
-	else if (share == 0 || share == 1)
+	else if (share == 0 || fabs(share - 1) < 1e-12)
 		appendStringInfo(page, "%.0f&#8239;%%", share * 100);
 	else
 		appendStringInfo(page, "%.1f&#8239;%%", share * 100);

@@ -144,7 +144,9 @@ columns AS (
                          ORDER BY l.nr) AS levels_shown
         FROM unnest(c.levels) WITH ORDINALITY AS l (name, nr),
              LATERAL (SELECT sum(q.row_count)::bigint AS cells FROM @extschema@.kanon_equivalence_classes q
-                      WHERE q.run = r.run AND strpos('123456789ABCDEFGHIJKLMNOPQRSTUVW', substr(q.pattern, c.ordinal, 1)) = l.nr) e) d ON true),
+                      WHERE q.run = r.run AND strpos('123456789ABCDEFGHIJKLMNOPQRSTUVW', substr(q.pattern, c.ordinal, 1)) = l.nr
+                        -- (a level of NULL is an empty cell)
+                        AND q.shown ->> c.column_name::text IS NOT NULL) e) d ON true),
 kept AS (
     SELECT k.name, k.nr, quote_ident(k.name) AS quoted,
            coalesce(r.options -> 'allow_identifying', '[]') ? k.name AS allowed,
@@ -234,7 +236,8 @@ now AS (
     SELECT (SELECT to_jsonb(x) FROM @extschema@.kanon_check(r.target_now, q.names) AS x) AS grouped,
            CASE WHEN r.few_known THEN (SELECT max(z.rows_below_k) FROM @extschema@.kanon_check(r.target_now, q.names, (r.options ->> 'known_columns')::int, r.k,
                 CASE WHEN r.options ? 'combinations' THEN ARRAY(SELECT jsonb_array_elements_text(r.options -> 'combinations')) END, r.few_missing, (SELECT p.name FROM persons p WHERE p.comparable)) AS z) END AS few_rare,
-           (SELECT jsonb_agg(to_jsonb(y)) FROM @extschema@.kanon_risk(r.target_now, q.names,
+           -- (a mark tells rows apart, too, which look alike)
+           (SELECT jsonb_agg(to_jsonb(y)) FROM @extschema@.kanon_risk(r.target_now, q.names || CASE WHEN r.options -> 'mark' = 'true' AND r.any_population IS NULL THEN '{kanon_pattern}'::name[] ELSE '{}' END,
                 sensitive => ARRAY(SELECT x.name::name FROM kept x WHERE x.comparable ORDER BY x.nr),
                 -- one that can be compared, as the columns are shown
                 population => (SELECT c.oid::regclass FROM pg_class c
@@ -458,7 +461,7 @@ statements AS (
                         CASE WHEN c.kept > 0 THEN to_char(c.kept, 'FM999,999,999,999,999,990') || ' as they were' END,
                         CASE WHEN c.generalised > 0 AND c.levels_shown IS NOT NULL THEN (SELECT string_agg(to_char((x ->> 'cells')::bigint, 'FM999,999,999,999,999,990') || ' as ' || (x ->> 'name'), ', ' ORDER BY x -> 'level') FROM jsonb_array_elements(c.levels_shown) AS x WHERE x -> 'cells' <> '0')
                              WHEN c.generalised > 0 THEN to_char(c.generalised, 'FM999,999,999,999,999,990') || ' as a range or a set' END,
-                        CASE WHEN c.suppressed > 0 THEN to_char(c.suppressed, 'FM999,999,999,999,999,990') || ' empty' || CASE WHEN c.nulls > 0 THEN ' (' || to_char(c.nulls, 'FM999,999,999,999,999,990') || ' of them had no value in the source)' ELSE '' END END], ', ') || '.') END,
+                        CASE WHEN c.suppressed > 0 THEN to_char(c.suppressed, 'FM999,999,999,999,999,990') || ' empty' || CASE WHEN c.nulls > 0 THEN ' (' || to_char(c.nulls, 'FM999,999,999,999,999,990') || ' of them were not emptied: the source has no value there)' ELSE '' END END], ', ') || '.') END,
                jsonb_build_object('column', c.column_name, 'kept', c.kept, 'generalised', c.generalised, 'blank', c.suppressed, 'levels', c.levels_shown)
         FROM r, columns c
         UNION ALL
@@ -587,8 +590,8 @@ verdicts AS (
         -- presence has a verdict of its own: k says nothing of it
         SELECT 17, 'presence', CASE WHEN m.highest > m.dmax + 1e-9 OR m.lowest < m.dmin - 1e-9 THEN 'no' WHEN m.dmax >= 1 THEN 'caution' ELSE 'yes' END,
                format('Whether somebody of the population %s is in the table: a chance between %s and %s was promised%s. ', m.named, m.dmin, m.dmax, coalesce(', for each class with a probability of at least ' || m.confidence, ''))
-               || CASE WHEN m.highest > m.dmax + 1e-9 OR m.lowest < m.dmin - 1e-9 THEN format('It was counted again for this page: from %s to %s. The table or the population has changed since.', round(m.lowest::numeric, 4), round(m.highest::numeric, 4))
-                       WHEN m.highest IS NOT NULL THEN format('It was counted again for this page: from %s to %s.', round(m.lowest::numeric, 4), round(m.highest::numeric, 4))
+               || CASE WHEN m.highest > m.dmax + 1e-9 OR m.lowest < m.dmin - 1e-9 THEN format('It was counted again for this page: from %s to %s. The table or the population has changed since.', trim_scale(floor(10000 * m.lowest::numeric + 0.000001) / 10000), trim_scale(ceil(10000 * m.highest::numeric - 0.000001) / 10000))
+                       WHEN m.highest IS NOT NULL THEN format('It was counted again for this page: from %s to %s.', trim_scale(floor(10000 * m.lowest::numeric + 0.000001) / 10000), trim_scale(ceil(10000 * m.highest::numeric - 0.000001) / 10000))
                        ELSE 'kanon counted it for every class before anybody could see the table.' END
                || CASE WHEN m.dmax >= 1 THEN ' A chance of 1 is certainty: of some persons it can be told that they are in the table.' ELSE '' END,
                jsonb_build_object('dmin', m.dmin, 'dmax', m.dmax, 'highest', m.highest, 'lowest', m.lowest)
@@ -892,6 +895,8 @@ SELECT jsonb_build_object(
             FROM (SELECT b.*, greatest(max(b.before_share) OVER w, max(b.after_share) OVER w) AS longest FROM bars b WINDOW w AS (PARTITION BY b.column_name)) b
             GROUP BY b.column_name) g)) END,
     'releases', (SELECT jsonb_agg(to_jsonb(l) - '{relation,key}'::text[] || jsonb_build_object('gcp', (SELECT max(g.gcp) FROM @extschema@.kanon_usefulness g WHERE g.target_oid = l.relation::oid AND g.publication = r.publication),
+                     -- in rows, of what is there: what a release has reached may be persons
+                     'smallest_class', (SELECT max(x.k) FROM @extschema@.kanon_usefulness g JOIN @extschema@.kanon_run_risk x ON x.run = g.run AND x.stage = 'target' WHERE g.target_oid = l.relation::oid AND g.publication = r.publication),
                      'here', coalesce(l.relation::oid = r.target_oid, false),
                      'finished', to_char(l.finished AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC', 'cost_a_row', l.cost / nullif(l.row_count, 0)) ORDER BY l.release)
                  FROM releases l),

@@ -514,7 +514,7 @@ sub check_classes
 		my $own = $self->diversity($class);
 		my @count = values %{ Privacy::counts($table, 's', $class->{members}) };
 		$diversity += $own;
-		$dm += $n * ($self->is_blank($class) ? $table->{n} : $n);
+		$dm += $n * ((grep { defined } @{ $class->{cells} }) ? $n : $table->{n});
 		$wrong += $self->is_blank($class) ? $n : $n - max(@count);
 		$cost += $n * sum0(map { $table->level_cost($table->{columns}[$_], $levels[$_], $case->{how} // 'height') } 0 .. $#levels)
 		  if !$case->{several};
