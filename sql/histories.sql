@@ -330,4 +330,19 @@ SELECT remedy FROM kanon_publications WHERE publication = 'histories_test.try' \
 SELECT status FROM kanon_refresh('try');
 SELECT problem FROM kanon_publications WHERE publication = 'histories_test.try';
 SELECT kanon_drop_publication('try');
+
+-- where memory is short persons are met by shares, in several readings: the same rows wait, and the same are held back
+CREATE TABLE shares AS SELECT i AS id, i * 7919 % 40 AS a, i * 104729 % 9 AS b, i % 5 AS ill FROM generate_series(1, 6000) i;
+SELECT kanon_create_publication('roomy', 'shares', '{a,b}', 4, '{"keep": ["ill"], "seed": 1}', key => 'id', protect_successive => true),
+       kanon_create_publication('narrow', 'shares', '{a,b}', 4, '{"keep": ["ill"], "seed": 1}', key => 'id', protect_successive => true);
+DELETE FROM shares WHERE id % 97 = 0;
+UPDATE shares SET a = 3 WHERE id % 101 = 0;
+UPDATE shares SET ill = 3 WHERE id % 103 = 0;
+INSERT INTO shares SELECT i, i % 40, i % 9, i % 5 FROM generate_series(7000, 7050) i;
+SELECT status, row_count, held_persons FROM kanon_refresh('roomy');
+SET kanon.max_memory = '1100kB';
+SELECT status, row_count, held_persons FROM kanon_refresh('narrow');
+RESET kanon.max_memory;
+SELECT count(*) FROM (SELECT id, a, b, ill, kanon__class IS NULL, kanon__since FROM roomy_rows_2 EXCEPT ALL SELECT id, a, b, ill, kanon__class IS NULL, kanon__since FROM narrow_rows_2) AS otherwise;
+SELECT kanon_drop_publication('roomy'), kanon_drop_publication('narrow');
 DROP SCHEMA histories_test CASCADE;

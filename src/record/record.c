@@ -7,6 +7,7 @@
  * tables' owner.  Values become JSON as the caller.
  */
 #include "compat.h"
+#include "core/util/number.h"
 #include "record/record.h"
 #include "options/request.h"
 #include "rows/verify.h"
@@ -162,7 +163,14 @@ found_class(void *arg, int64 rows, bool blank)
 	found->n++;
 	found->most = Max(found->most, rows);
 	found->squares += (double) rows * (double) rows;
+	found->digest += kanon_mix((uint64) rows);
 	sizes_add(&found->sizes, rows);
+}
+
+uint64
+found_digest(const FoundClasses *found)
+{
+	return found->digest + (found->blank > 0 ? kanon_mix((uint64) found->blank) : 0);
 }
 
 /* The measures of the release whose classes readers count otherwise. */

@@ -10,141 +10,17 @@
  */
 #include "compat.h"
 #include "core/util/number.h"
+#include "host/border.h"
 #include "host/gate.h"
 #include "host/settings.h"
 #include "series/differences.h"
+#include "series/row_hashes.h"
 
-#include "access/relscan.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "common/hashfn.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/typcache.h"
-
-/* ---- rows as hashes ---- */
-
-typedef struct RowHash
-{
-	uint64 look, key, kept;
-} RowHash;
-
-typedef struct Column
-{
-	AttrNumber attnum[2]; /* in each of the releases */
-	FmgrInfo *hash;       /* NULL: what the values look like, by */
-	FmgrInfo output[2];
-	Oid collation;
-} Column;
-
-typedef struct Columns
-{
-	int n;
-	Column *column;
-} Columns;
-
-typedef struct Tables
-{
-	Oid relid[2];
-	Columns look, key, kept;
-} Tables;
-
-/* (a column that one of them has not tells nothing) */
-static void
-add_column(Tables *tables, Columns *columns, const char *name)
-{
-	Column *column = &columns->column[columns->n];
-	Oid type[2];
-	TypeCacheEntry *entry;
-
-	memset(column, 0, sizeof(*column));
-	for (int t = 0; t < 2; t++)
-	{
-		Oid output;
-		bool varlena;
-
-		column->attnum[t] = get_attnum(tables->relid[t], name);
-		if (column->attnum[t] <= 0)
-			return;
-		type[t] = get_atttype(tables->relid[t], column->attnum[t]);
-		getTypeOutputInfo(type[t], &output, &varlena);
-		fmgr_info(output, &column->output[t]);
-	}
-	entry = lookup_type_cache(type[0], TYPECACHE_HASH_EXTENDED_PROC_FINFO);
-	if (type[0] == type[1] && OidIsValid(entry->hash_extended_proc_finfo.fn_oid))
-	{
-		column->hash = &entry->hash_extended_proc_finfo;
-		column->collation = entry->typcollation;
-	}
-	columns->n++;
-}
-
-static uint64
-hash_columns(const Columns *columns, int table, TupleTableSlot *slot)
-{
-	uint64 all = 0;
-	bool some = false;
-
-	for (int i = 0; i < columns->n; i++)
-	{
-		const Column *column = &columns->column[i];
-		bool isnull = slot->tts_isnull[column->attnum[table] - 1];
-		Datum value = slot->tts_values[column->attnum[table] - 1];
-		uint64 hash = PG_UINT64_MAX;
-
-		some = some || !isnull;
-		if (!isnull && column->hash != NULL)
-			hash =
-				DatumGetUInt64(FunctionCall2Coll(column->hash, column->collation, value, UInt64GetDatum(7)));
-		else if (!isnull)
-		{
-			char *text = OutputFunctionCall(unconstify(FmgrInfo *, &column->output[table]), value);
-
-			hash = DatumGetUInt64(hash_any_extended((unsigned char *) text, strlen(text), 7));
-			pfree(text);
-		}
-		all = kanon_mix(hash_combine64(all, hash) + i + 1);
-	}
-	/* (no column, or nothing in any, is 0: several rows of that are no more) */
-	return some ? all : 0;
-}
-
-typedef void (*TakeRow)(void *arg, int table, const RowHash *item);
-
-/* All rows of one of the releases. */
-static void
-read_items(const Tables *tables, int table, TakeRow take, void *arg)
-{
-	Relation rel = table_open(tables->relid[table], AccessShareLock);
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	TableScanDesc scan = kanon_beginscan(rel, GetActiveSnapshot());
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_SMALL_SIZES);
-
-	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		MemoryContext old = MemoryContextSwitchTo(context);
-		RowHash item;
-
-		CHECK_FOR_INTERRUPTS();
-		slot_getallattrs(slot);
-		item.look = hash_columns(&tables->look, table, slot);
-		item.key = hash_columns(&tables->key, table, slot);
-		item.kept = hash_columns(&tables->kept, table, slot);
-		MemoryContextSwitchTo(old);
-		take(arg, table, &item);
-		MemoryContextReset(context);
-	}
-	table_endscan(scan);
-	ExecDropSingleTupleTableSlot(slot);
-	MemoryContextDelete(context);
-	table_close(rel, NoLock);
-}
 
 /* ---- classes ---- */
 
@@ -183,12 +59,13 @@ typedef struct Found
 
 typedef struct Comparison
 {
-	Tables *tables;
+	HashedTables *tables;
 	classes_hash *classes;
 	uint64 share, shares; /* of persons, or of classes where there are none, at hand */
 	bool persons;
-	Found *found; /* rows of changed classes */
+	Found *found; /* rows of changed classes; in the first reading all, as long as there is room */
 	Size nfound, room;
+	bool all;
 	int64 fewest;
 	Numbers labels;
 } Comparison;
@@ -207,6 +84,20 @@ push(Numbers *numbers, uint64 value)
 }
 
 static void
+push_found(Comparison *comparison, int table, const RowHash *item)
+{
+	if (comparison->nfound == comparison->room)
+	{
+		comparison->room = Max(1024, 2 * comparison->room);
+		comparison->found =
+			comparison->found == NULL
+				? MemoryContextAllocHuge(CurrentMemoryContext, sizeof(Found) * comparison->room)
+				: repalloc_huge(comparison->found, sizeof(Found) * comparison->room);
+	}
+	comparison->found[comparison->nfound++] = (Found){*item, table};
+}
+
+static void
 sum_up(void *arg, int table, const RowHash *item)
 {
 	Comparison *comparison = arg;
@@ -221,6 +112,9 @@ sum_up(void *arg, int table, const RowHash *item)
 	}
 	class_->sum[table] += kanon_mix(hash_combine64(item->key, item->kept) + 1);
 	class_->rows[table]++;
+	comparison->all = comparison->all && (comparison->nfound + 1) * sizeof(Found) <= kanon_memory_limit() / 4;
+	if (comparison->all)
+		push_found(comparison, table, item);
 }
 
 static bool
@@ -237,15 +131,7 @@ collect(void *arg, int table, const RowHash *item)
 	if ((comparison->persons ? item->key : item->look) % comparison->shares != comparison->share ||
 		!is_changed(classes_lookup(comparison->classes, item->look)))
 		return;
-	if (comparison->nfound == comparison->room)
-	{
-		comparison->room = Max(1024, 2 * comparison->room);
-		comparison->found =
-			comparison->found == NULL
-				? MemoryContextAllocHuge(CurrentMemoryContext, sizeof(Found) * comparison->room)
-				: repalloc_huge(comparison->found, sizeof(Found) * comparison->room);
-	}
-	comparison->found[comparison->nfound++] = (Found){*item, table};
+	push_found(comparison, table, item);
 }
 
 static int
@@ -287,16 +173,29 @@ compare_values(const void *x, const void *y)
 static void
 collect_share(Comparison *comparison, uint64 share)
 {
+	Size n = comparison->nfound;
+
 	comparison->share = share;
 	comparison->nfound = 0;
-	for (int t = 0; t < 2; t++)
-		read_items(comparison->tables, t, collect, comparison);
+	if (comparison->all)
+	{
+		/* (they move to the front, and none over one that is not looked at yet) */
+		for (Size i = 0; i < n; i++)
+		{
+			Found found = comparison->found[i];
+
+			collect(comparison, found.table, &found.item);
+		}
+	}
+	else
+		for (int t = 0; t < 2; t++)
+			row_hashes_read(comparison->tables, t, collect, comparison);
 	qsort(comparison->found, comparison->nfound, sizeof(Found),
 		  comparison->persons ? compare_persons : compare_kept);
 }
 
 static void
-begin_comparison(Comparison *comparison, Tables *tables, bool persons)
+begin_comparison(Comparison *comparison, HashedTables *tables, bool persons)
 {
 	classes_iterator iterator;
 	const Class *class_;
@@ -306,12 +205,14 @@ begin_comparison(Comparison *comparison, Tables *tables, bool persons)
 	comparison->tables = tables;
 	comparison->persons = persons;
 	comparison->classes = classes_create(CurrentMemoryContext, 1024, NULL);
+	comparison->all = true;
 	for (int t = 0; t < 2; t++)
-		read_items(tables, t, sum_up, comparison);
+		row_hashes_read(tables, t, sum_up, comparison);
 	classes_start_iterate(comparison->classes, &iterator);
 	while ((class_ = classes_iterate(comparison->classes, &iterator)) != NULL)
 		rows += is_changed(class_) ? class_->rows[0] + class_->rows[1] : 0;
-	comparison->shares = 1 + (uint64) rows * sizeof(Found) / ((uint64) kanon_memory_limit() / 4 + 1);
+	comparison->shares =
+		comparison->all ? 1 : 1 + (uint64) rows * sizeof(Found) / ((uint64) kanon_memory_limit() / 4 + 1);
 }
 
 /* The runs of equal values: the shortest, if it is shorter than `fewest` (0: there is none yet). */
@@ -355,30 +256,17 @@ compare_class(const Found *found, Size n, int64 *fewest)
 		*fewest = new;
 }
 
-static void
-name_columns(Tables *tables, Columns *columns, List *names)
-{
-	ListCell *lc;
-
-	columns->column = palloc(sizeof(Column) * Max(list_length(names), 1));
-	/* (nothing changes a type from here on) */
-	for (int t = 0; t < 2; t++)
-		LockRelationOid(tables->relid[t], AccessShareLock);
-	foreach (lc, names)
-		add_column(tables, columns, lfirst(lc));
-}
-
 int64
 differences_of_rows(Oid before, Oid after, List *classes, List *beside)
 {
-	Tables tables = {.relid = {before, after}};
+	HashedTables tables = {.relid = {before, after}, .secret = random_number()};
 	Comparison comparison;
 
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	gate_see_written();
-	name_columns(&tables, &tables.look, classes);
-	name_columns(&tables, &tables.kept, beside);
+	row_hashes_columns(&tables, &tables.look, classes);
+	row_hashes_columns(&tables, &tables.kept, beside);
 	begin_comparison(&comparison, &tables, false);
 	for (uint64 share = 0; share < comparison.shares; share++)
 	{
@@ -577,7 +465,7 @@ label_share(Comparison *comparison)
 	others.there = palloc_extended(Max(keys.n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	/* (an unchanged class has the same persons in both) */
 	if (keys.n > 0)
-		read_items(comparison->tables, 1, look_elsewhere, &others);
+		row_hashes_read(comparison->tables, 1, look_elsewhere, &others);
 	each_person(comparison, take_labels, &others);
 	pfree(others.there);
 	if (keys.value != NULL)
@@ -587,16 +475,16 @@ label_share(Comparison *comparison)
 int64
 differences_of_persons(Oid before, Oid after)
 {
-	Tables tables = {.relid = {before, after}};
+	HashedTables tables = {.relid = {before, after}, .secret = random_number()};
 	Comparison comparison;
 	Numbers pairs = {0};
 
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	gate_see_written();
-	name_columns(&tables, &tables.look, list_make1("look"));
-	name_columns(&tables, &tables.key, list_make1("key"));
-	name_columns(&tables, &tables.kept, list_make1("kept"));
+	row_hashes_columns(&tables, &tables.look, list_make1("look"));
+	row_hashes_columns(&tables, &tables.key, list_make1("key"));
+	row_hashes_columns(&tables, &tables.kept, list_make1("kept"));
 	begin_comparison(&comparison, &tables, true);
 	for (uint64 share = 0; share < comparison.shares; share++)
 	{

@@ -9,7 +9,7 @@
  * changed, as nobody can say which row became which.
  */
 #include "compat.h"
-#include "series/successive.h"
+#include "series/histories_rows.h"
 #include "host/catalog.h"
 #include "distributed/citus.h"
 #include "host/gate.h"
@@ -188,41 +188,6 @@ history_columns(const Source *source, int *n)
 	return columns;
 }
 
-typedef struct Copy
-{
-	BulkWriter *bulk;
-	int64 row;
-} Copy;
-
-static bool
-copy_row(void *arg, TupleTableSlot *slot)
-{
-	Copy *copy = arg;
-	TupleTableSlot *row = bulk_slot(copy->bulk);
-	int n = slot->tts_tupleDescriptor->natts;
-
-	memcpy(row->tts_values, slot->tts_values, sizeof(Datum) * n);
-	memcpy(row->tts_isnull, slot->tts_isnull, sizeof(bool) * n);
-	row->tts_values[n] = Int64GetDatum(++copy->row);
-	row->tts_isnull[n] = false;
-	bulk_put(copy->bulk);
-	return true;
-}
-
-static int64
-greatest(const Histories *histories, const char *column)
-{
-	bool isnull;
-	Datum value;
-
-	if (histories->before_name == NULL)
-		return 0;
-	history_sql("SELECT coalesce(pg_catalog.max(%s), 0::pg_catalog.int8) FROM %s", column,
-				histories->before_name);
-	value = gate_value(0, 1, INT8OID, &isnull);
-	return isnull ? 0 : DatumGetInt64(value);
-}
-
 static int64
 count_rows(const char *table)
 {
@@ -232,39 +197,54 @@ count_rows(const char *table)
 	return DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
 }
 
-/* The rows of the source under the run's snapshot, numbered after those that were there. */
-static char *
+/* The private tables, empty; the source's columns come first in each. */
+static void
+make_tables(Run *run)
+{
+	Histories *histories = run->request->series.histories;
+
+	histories->source = history_table(run, "copy");
+	histories->fresh = history_table(run, "fresh");
+	histories->ended = history_table(run, "ended");
+	histories->waiting = history_table(run, "waiting");
+	history_sql("CREATE UNLOGGED TABLE %s AS SELECT %s, 0::pg_catalog.int8 AS " HISTORY_ROW
+				", 0::pg_catalog.int8 AS " HISTORY_PERSON ", false AS " COPY_KNOWN ", false AS " COPY_CHANGED
+				", false AS " COPY_HELD ", 0::pg_catalog.int8 AS " COPY_UNIT
+				", 0::pg_catalog.int8 AS " HISTORY_NUMBER ", 0::pg_catalog.int8 AS " HISTORY_WHOLE
+				", false AS " COPY_SHOWN ", 0::pg_catalog.int8 AS " HISTORY_SINCE ", 0 AS " HISTORY_CHANGES
+				" FROM %s WITH NO DATA",
+				histories->source, histories->columns, run->source->name);
+	history_sql("CREATE UNLOGGED TABLE %s AS SELECT * FROM %s WITH NO DATA", histories->fresh,
+				histories->source);
+	history_sql("CREATE UNLOGGED TABLE %s AS SELECT * FROM %s WITH NO DATA", histories->waiting,
+				histories->source);
+	history_sql("CREATE UNLOGGED TABLE %s AS SELECT %s, " HISTORY_ROW ", " HISTORY_PERSON
+				", 0::pg_catalog.int8 AS " HISTORY_CLASS ", " HISTORY_NUMBER ", " HISTORY_WHOLE
+				", " HISTORY_SINCE ", " HISTORY_CHANGES ", 0 AS " HISTORY_PAST ", false AS " HISTORY_GONE
+				", ''::pg_catalog.text AS " HISTORY_KEPT ", 0::pg_catalog.int8 AS " COPY_UNIT
+				", 0 AS " ENDED_STATE_COLUMN ", false AS " ENDED_THERE_COLUMN " FROM %s WITH NO DATA",
+				histories->ended, histories->columns, histories->source);
+	histories->relid = history_oid(histories->source);
+	keep_private(histories->relid);
+	keep_private(history_oid(histories->fresh));
+	keep_private(history_oid(histories->ended));
+	keep_private(history_oid(histories->waiting));
+	gate_see_written();
+}
+
+/* The rows of the source under the run's snapshot, and those published last that are not among them. */
+static void
 copy_source(Run *run, const SourceColumn *columns, int n)
 {
-	const Source *source = run->source;
 	Histories *histories = run->request->series.histories;
-	char *name = history_table(run, "rows");
-	int64 first = greatest(histories, HISTORY_ROW), written;
-	Copy copy = {.row = first};
-	Gate *gate = gate_create(source->name, source->relid, n);
-	Relation rel;
+	int64 written;
 
-	history_sql("CREATE UNLOGGED TABLE %s AS SELECT %s, 0::pg_catalog.int8 AS " HISTORY_ROW
-				" FROM %s WITH NO DATA",
-				name, histories->columns, source->name);
-	keep_private(history_oid(name));
-	gate_see_written();
-	rel = table_open(history_oid(name), RowExclusiveLock);
-	copy.bulk = bulk_begin(rel);
-	gate_columns(gate, columns, n);
-	gate_select(gate, psprintf("SELECT %s FROM %s", histories->columns, source->name), true, copy_row, &copy);
-	(void) bulk_end(copy.bulk);
-	table_close(rel, NoLock);
-	CommandCounterIncrement();
-	written = count_rows(name);
-	histories->rows = written;
-	if (written != copy.row - first)
+	make_tables(run);
+	histories->rows = histories_match(run, columns, n);
+	written = count_rows(histories->source) + count_rows(histories->fresh);
+	if (written != histories->rows)
 		raise_unsafe(psprintf("It was made from " INT64_FORMAT " rows instead of " INT64_FORMAT ".", written,
-							  copy.row - first));
-	if (history_sql("SELECT 1 FROM %s AS r WHERE r.%s IS NULL LIMIT 1", name,
-					quote_identifier(run->request->series.key)) > 0)
-		raise_null_keys(run->request->series.key);
-	return name;
+							  histories->rows));
 }
 
 void
@@ -304,70 +284,13 @@ histories_check_columns(const Run *run, Oid before)
 		histories_raise_columns();
 }
 
-/* Persons by number, and the rows that are as they were published last. */
-static void
-match_rows(Run *run, const char *rows, const SourceColumn *columns, int n)
-{
-	Histories *histories = run->request->series.histories;
-	const char *key = quote_identifier(run->request->series.key);
-	const char *equal = key_equality(history_oid(rows), run->request->series.key);
-	StringInfoData own;
-
-	initStringInfo(&own);
-	for (int i = 0; i < n; i++)
-		appendStringInfo(&own, "s.%s, ", columns[i].quoted);
-	if (histories->before_name == NULL)
-	{
-		history_sql(
-			"CREATE UNLOGGED TABLE %s AS SELECT %ss." HISTORY_ROW ", w.person AS " HISTORY_PERSON
-			", false AS " COPY_KNOWN ", false AS " COPY_CHANGED ", false AS " COPY_HELD ", s." HISTORY_ROW
-			" AS " COPY_UNIT " FROM %s AS s JOIN (SELECT k.key,"
-			" pg_catalog.row_number() OVER () AS person FROM (SELECT DISTINCT r.%s AS key FROM %s AS r) AS k)"
-			" AS w ON w.key %s s.%s",
-			histories->source, own.data, rows, key, rows, equal, key);
-		return;
-	}
-	history_sql(
-		"CREATE UNLOGGED TABLE %s AS WITH known AS (SELECT b.%s AS key, pg_catalog.min(b." HISTORY_PERSON
-		") AS person FROM %s AS b GROUP BY b.%s),"
-		" who AS (SELECT k.key, coalesce(known.person, " INT64_FORMAT
-		" OPERATOR(pg_catalog.+) pg_catalog.row_number() OVER ()) AS person"
-		" FROM (SELECT DISTINCT r.%s AS key FROM %s AS r) AS k LEFT JOIN known ON known.key %s k.key),"
-		" s AS (SELECT r.*, who.person AS kanon__who, pg_catalog.row_number() OVER (PARTITION BY who.person, %s"
-		" ORDER BY r." HISTORY_ROW
-		") AS kanon__nth, %s AS kanon__look FROM %s AS r JOIN who ON who.key %s r.%s),"
-		" b AS (SELECT b." HISTORY_ROW ", b." HISTORY_PERSON ", b." HISTORY_CLASS ", %s AS look,"
-		" pg_catalog.row_number() OVER (PARTITION BY b." HISTORY_PERSON ", %s ORDER BY b." HISTORY_CLASS
-		" IS NULL, b." HISTORY_ROW ") AS nth FROM %s AS b WHERE " HISTORY_LATEST " AND NOT b." HISTORY_GONE
-		")"
-		" SELECT %scoalesce(b." HISTORY_ROW ", s." HISTORY_ROW ") AS " HISTORY_ROW
-		", s.kanon__who AS " HISTORY_PERSON ", b." HISTORY_ROW " IS NOT NULL AS " COPY_KNOWN
-		", false AS " COPY_CHANGED ", false AS " COPY_HELD ", CASE WHEN b." HISTORY_CLASS
-		" IS NULL THEN b." HISTORY_ROW " END AS " COPY_UNIT " FROM s LEFT JOIN b ON b." HISTORY_PERSON EQ
-		"s.kanon__who AND b.look" EQ "s.kanon__look AND b.nth" EQ "s.kanon__nth",
-		histories->source, key, histories->before_name, key, greatest(histories, HISTORY_PERSON), key, rows,
-		equal, history_text(columns, n, "r"), history_text(columns, n, "r"), rows, equal, key,
-		history_text(columns, n, "b"), history_text(columns, n, "b"), histories->before_name, own.data);
-}
-
-/* Rows that were published and are not in the copy; those that are gone for good, too. */
-static void
-find_ended(const Histories *histories)
-{
-	history_sql("CREATE UNLOGGED TABLE %s AS SELECT b." HISTORY_ROW ", b." HISTORY_PERSON ", b." HISTORY_GONE
-				", NULL::pg_catalog.int8 AS " COPY_UNIT " FROM %s AS b WHERE " HISTORY_LATEST
-				" AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW ")",
-				histories->ended, histories->before_name, histories->source);
-}
-
 /* A history that is gone and has been followed by other rows of the person is over. */
 static void
 forget_followed(const Histories *histories)
 {
-	history_sql("DELETE FROM %s AS e USING %s AS b WHERE b." HISTORY_ROW EQ "e." HISTORY_ROW
-				" AND " HISTORY_LATEST " AND b." HISTORY_GONE " AND (b." HISTORY_KEPT
-				" IS NULL OR pg_catalog.left(b." HISTORY_KEPT ", 1)" EQ "'>')",
-				histories->ended, histories->before_name);
+	history_sql("UPDATE %s AS e SET " ENDED_STATE_COLUMN " = 2 WHERE " LEFT_E " AND e." HISTORY_GONE
+				" AND (e." HISTORY_KEPT " IS NULL OR pg_catalog.left(e." HISTORY_KEPT ", 1)" EQ "'>')",
+				histories->ended);
 }
 
 /* Which ended row of a person, `e`, became which new one, `n`. */
@@ -388,22 +311,26 @@ pair_rows(const Run *run, bool marked, bool gone, const char *became)
 		"WITH e AS (SELECT e.*, pg_catalog.row_number() OVER (PARTITION BY e.person, e.kept ORDER BY e.gone, e.nr) AS nth,"
 		" pg_catalog.count(*) OVER (PARTITION BY e.person, e.mark) AS marks,"
 		" pg_catalog.count(*) OVER (PARTITION BY e.person) AS n FROM (SELECT b." HISTORY_PERSON
-		" AS person, b." HISTORY_ROW " AS nr, b." HISTORY_GONE
-		" AS gone, %s AS kept, %s AS mark FROM %s AS e JOIN %s AS b ON b." HISTORY_ROW EQ "e." HISTORY_ROW
-		" WHERE " HISTORY_LATEST ") AS e),"
+		" AS person, b." HISTORY_ROW " AS nr, b." HISTORY_GONE " AS gone, b." HISTORY_NUMBER
+		" AS history, b." HISTORY_WHOLE " AS whole, b." HISTORY_CLASS
+		" IS NOT NULL AS shown, b." HISTORY_SINCE " AS since, b." HISTORY_CHANGES
+		" AS changes, %s AS kept, %s AS mark FROM %s AS b"
+		" WHERE b." ENDED_STATE_COLUMN EQ "0) AS e),"
 		" n AS (SELECT n.*, pg_catalog.row_number() OVER (PARTITION BY n.person, n.kept ORDER BY n.nr) AS nth,"
 		" pg_catalog.count(*) OVER (PARTITION BY n.person, n.mark) AS marks,"
 		" pg_catalog.count(*) OVER (PARTITION BY n.person) AS n FROM (SELECT s." HISTORY_PERSON
 		" AS person, s." HISTORY_ROW
 		" AS nr, pg_catalog.md5(%s) AS kept, %s AS mark FROM %s AS s WHERE NOT s." COPY_KNOWN ") AS n)"
 		" UPDATE %s AS s SET " HISTORY_ROW " = e.nr, " COPY_KNOWN " = true, " COPY_UNIT
-		" = e.nr, " COPY_CHANGED " = e.kept IS DISTINCT FROM n.kept FROM e JOIN n ON n.person" EQ
-		"e.person AND %s"
+		" = e.nr, " COPY_CHANGED " = e.kept IS DISTINCT FROM n.kept, " HISTORY_NUMBER
+		" = e.history, " HISTORY_WHOLE " = e.whole, " COPY_SHOWN " = e.shown, " HISTORY_SINCE
+		" = e.since, " HISTORY_CHANGES " = e.changes FROM e JOIN n ON n.person" EQ "e.person AND %s"
 		" WHERE s." HISTORY_ROW EQ "n.nr AND NOT s." COPY_KNOWN,
-		history_kept(source), ended, histories->ended, histories->before_name,
-		history_text(source->kept, source->nkept, "s"), new, histories->source, histories->source, became);
-	history_sql("DELETE FROM %s AS e USING %s AS s WHERE s." HISTORY_ROW EQ "e." HISTORY_ROW,
-				histories->ended, histories->source);
+		history_kept(source), ended, histories->ended, history_text(source->kept, source->nkept, "s"), new,
+		histories->fresh, histories->fresh, became);
+	history_sql("UPDATE %s AS e SET " ENDED_STATE_COLUMN " = 1 FROM %s AS s WHERE s." HISTORY_ROW EQ
+				"e." HISTORY_ROW " AND s." COPY_KNOWN " AND " LEFT_E,
+				histories->ended, histories->fresh);
 }
 
 /*
@@ -430,26 +357,24 @@ pair_all(const Run *run)
 static void
 find_units(const Histories *histories)
 {
-	history_sql("UPDATE %s AS e SET " COPY_UNIT " = CASE WHEN n.person IS NOT NULL THEN"
-				" OPERATOR(pg_catalog.-) e." HISTORY_PERSON " WHEN NOT e." HISTORY_GONE " THEN e." HISTORY_ROW
-				" END"
-				" FROM %s AS x LEFT JOIN (SELECT DISTINCT s." HISTORY_PERSON " AS person FROM %s AS s"
-				" WHERE NOT s." COPY_KNOWN ") AS n ON n.person" EQ "x." HISTORY_PERSON
-				" WHERE x." HISTORY_ROW EQ "e." HISTORY_ROW,
-				histories->ended, histories->ended, histories->source);
-	history_sql("UPDATE %s AS s SET " COPY_UNIT
-				" = CASE WHEN EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_PERSON EQ "s." HISTORY_PERSON
+	history_sql("UPDATE %s AS e SET " COPY_UNIT " = CASE WHEN e." HISTORY_PERSON
+				" IN (SELECT s." HISTORY_PERSON " FROM %s AS s WHERE NOT s." COPY_KNOWN
+				") THEN OPERATOR(pg_catalog.-) e." HISTORY_PERSON " WHEN NOT e." HISTORY_GONE
+				" THEN e." HISTORY_ROW " END WHERE " LEFT_E,
+				histories->ended, histories->fresh);
+	history_sql("UPDATE %s AS s SET " COPY_UNIT " = CASE WHEN s." HISTORY_PERSON
+				" IN (SELECT e." HISTORY_PERSON " FROM %s AS e WHERE " LEFT_E
 				") THEN OPERATOR(pg_catalog.-) s." HISTORY_PERSON " ELSE s." HISTORY_ROW
 				" END WHERE NOT s." COPY_KNOWN,
-				histories->source, histories->ended);
+				histories->fresh, histories->ended);
 }
 
 /* ---- who was held back for long enough ---- */
 
 /* The rows published last that the source has otherwise, or not at all: of `b`. */
-#define OTHERWISE                                                             \
-	"(EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_ROW EQ "b." HISTORY_ROW \
-	") OR EXISTS (SELECT 1 FROM %s AS s"                                      \
+#define OTHERWISE                                                                            \
+	"(EXISTS (SELECT 1 FROM %s AS e WHERE " LEFT_E " AND e." HISTORY_ROW EQ "b." HISTORY_ROW \
+	") OR EXISTS (SELECT 1 FROM %s AS s"                                                     \
 	" WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW " AND s." COPY_UNIT " IS NOT NULL))"
 
 /*
@@ -505,26 +430,31 @@ end_overdue(Run *run)
 	find_late(run, before, late, overdue);
 	history_sql("INSERT INTO %s SELECT s.* FROM %s AS s WHERE %s", histories->waiting, source, now);
 	history_sql("DELETE FROM %s AS s WHERE %s", source, now);
-	history_sql(
-		"INSERT INTO %s SELECT o.nr, o.person, false, NULL FROM %s AS o WHERE NOT EXISTS (SELECT 1 FROM %s AS e"
-		" WHERE e." HISTORY_ROW EQ "o.nr)",
-		ended, overdue, ended);
-	history_sql("UPDATE %s AS e SET " COPY_UNIT " = NULL WHERE e." HISTORY_ROW
+	history_sql("UPDATE %s AS e SET " COPY_UNIT " = NULL, " ENDED_STATE_COLUMN " = 0 WHERE e." HISTORY_ROW
 				" IN (SELECT o.nr FROM %s AS o)",
 				ended, overdue);
-	history_sql("WITH stayer AS (SELECT o.*, pg_catalog.row_number() OVER (PARTITION BY o.history ORDER BY"
-				" pg_catalog.hashint8extended(o.person, (" INT64_FORMAT
-				")::pg_catalog.int8), o.person) AS nth FROM (SELECT DISTINCT"
-				" l.history, l.n, l.whole, s." HISTORY_PERSON
-				" AS person FROM %s AS s JOIN %s AS b ON b." HISTORY_ROW EQ "s." HISTORY_ROW
-				" AND " HISTORY_LATEST " JOIN %s AS l ON l.history" EQ "b." HISTORY_NUMBER
-				" WHERE s." COPY_UNIT
-				" IS NULL) AS o) DELETE FROM %s AS s USING %s AS b, stayer AS c WHERE b." HISTORY_ROW EQ
-				"s." HISTORY_ROW " AND " HISTORY_LATEST " AND c.history" EQ "b." HISTORY_NUMBER
-				" AND c.person" EQ "s." HISTORY_PERSON " AND s." COPY_UNIT
-				" IS NULL AND (c.whole OR c.nth OPERATOR(pg_catalog.<=) (" INT64_FORMAT
-				" OPERATOR(pg_catalog.-) c.n))",
-				(int64) run->request->seed, source, before, late, source, before, run->request->k);
+	history_sql("INSERT INTO %s SELECT %s, " HISTORY_COLUMNS
+				", NULL, 0, true FROM %s AS b WHERE " HISTORY_LATEST " AND b." HISTORY_ROW
+				" IN (SELECT o.nr FROM %s AS o) AND b." HISTORY_ROW " NOT IN (SELECT e." HISTORY_ROW
+				" FROM %s AS e)",
+				ended, histories->columns, histories->before_name, overdue, ended);
+	history_sql(
+		"WITH stayer AS (SELECT o.*, pg_catalog.row_number() OVER (PARTITION BY o.history ORDER BY"
+		" pg_catalog.hashint8extended(o.person, (" INT64_FORMAT
+		")::pg_catalog.int8), o.person) AS nth FROM (SELECT DISTINCT"
+		" l.history, l.n, l.whole, s." HISTORY_PERSON
+		" AS person FROM %s AS s JOIN %s AS b ON b." HISTORY_ROW EQ "s." HISTORY_ROW " AND " HISTORY_LATEST
+		" JOIN %s AS l ON l.history" EQ "b." HISTORY_NUMBER " WHERE s." COPY_UNIT
+		" IS NULL) AS o), went AS (DELETE FROM %s AS s USING %s AS b, stayer AS c WHERE b." HISTORY_ROW EQ
+		"s." HISTORY_ROW " AND " HISTORY_LATEST " AND c.history" EQ "b." HISTORY_NUMBER " AND c.person" EQ
+		"s." HISTORY_PERSON " AND s." COPY_UNIT
+		" IS NULL AND (c.whole OR c.nth OPERATOR(pg_catalog.<=) (" INT64_FORMAT
+		" OPERATOR(pg_catalog.-) c.n)) RETURNING s." HISTORY_ROW
+		" AS nr) INSERT INTO %s SELECT %s, " HISTORY_COLUMNS
+		", NULL, 2, true FROM %s AS b WHERE " HISTORY_LATEST " AND b." HISTORY_ROW
+		" IN (SELECT w.nr FROM went AS w)",
+		(int64) run->request->seed, source, before, late, source, before, run->request->k, ended,
+		histories->columns, histories->before_name);
 	history_sql("DROP TABLE %s, %s", overdue, late);
 	if (histories->by_person)
 		history_sql("DROP TABLE %s", before);
@@ -542,44 +472,28 @@ make_copy(Run *run)
 	histories->columns = pstrdup(column_list(columns, n));
 	histories->before_name = OidIsValid(histories->before) ? pstrdup(name_relation(histories->before)) : NULL;
 	MemoryContextSwitchTo(old);
-	histories->source = history_table(run, "copy");
-	histories->present = history_table(run, "present");
-	histories->ended = history_table(run, "ended");
-	histories->waiting = history_table(run, "waiting");
 	if (histories->before_name != NULL)
 		histories_check_columns(run, histories->before);
-	rows = copy_source(run, columns, n);
+	copy_source(run, columns, n);
+	rows = psprintf("(SELECT c.* FROM %s AS c UNION ALL SELECT f.* FROM %s AS f)", histories->source,
+					histories->fresh);
 	histories->by_person = histories_know_persons(run, rows);
 	histories->together =
 		histories->by_person && (histories->before_name != NULL || run->request->limits.max_held > 0);
-	match_rows(run, rows, columns, n);
-	history_sql("DROP TABLE %s", rows);
-	histories->relid = history_oid(histories->source);
-	history_sql("CREATE UNLOGGED TABLE %s AS SELECT DISTINCT " HISTORY_PERSON " FROM %s", histories->present,
-				histories->source);
-	history_sql("CREATE UNLOGGED TABLE %s AS SELECT * FROM %s WITH NO DATA", histories->waiting,
-				histories->source);
 	if (histories->before_name != NULL)
 	{
-		histories_check_keys(run);
-		find_ended(histories);
+		histories_check_keys(run, rows);
 		pair_all(run);
 		find_units(histories);
 	}
-	else
-		history_sql("CREATE UNLOGGED TABLE %s (" HISTORY_ROW " pg_catalog.int8, " HISTORY_PERSON
-					" pg_catalog.int8, " HISTORY_GONE " pg_catalog.bool, " COPY_UNIT " pg_catalog.int8)",
-					histories->ended);
+	history_sql("INSERT INTO %s SELECT f.* FROM %s AS f", histories->source, histories->fresh);
+	history_sql("DROP TABLE %s", histories->fresh);
 	if (histories->by_person)
 		histories_join_units(histories);
 	if (histories->before_name != NULL && run->request->limits.max_held > 0)
 		end_overdue(run);
 	if (histories->before_name != NULL)
 		histories_hold_few(run);
-	keep_private(histories->relid);
-	keep_private(history_oid(histories->present));
-	keep_private(history_oid(histories->ended));
-	keep_private(history_oid(histories->waiting));
 }
 
 /* The row's number, then the key, behind the columns that are kept. */

@@ -1,21 +1,46 @@
 /*
- * histories_keep.c: stores the rows and histories of a protected release, and checks the release once
- * more: from the rows stored before, the rows stored now and the target alone.
+ * histories_keep.c: stores the rows and histories of a protected release.
+ *
+ * A history that goes on as a whole keeps its number.  Those that begin have the numbers that are free.
  */
 #include "compat.h"
 #include "core/util/fault.h"
+#include "core/util/number.h"
+#include "host/border.h"
+#include "rows/target.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "series/successive.h"
+#include "series/histories_rows.h"
 #include "rows/verify.h"
 #include "core/privacy/rules.h"
 #include "rows/dictionary.h"
 #include "rows/cell_values.h"
 
+#include "access/table.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+
+/* A person of whom not all is shown as the source has it. */
+typedef struct Concerned
+{
+	uint64 person;
+	int64 rows; /* that are shown */
+	bool gone;
+	char status;
+} Concerned;
+
+#define SH_PREFIX concerned
+#define SH_ELEMENT_TYPE Concerned
+#define SH_KEY_TYPE uint64
+#define SH_KEY person
+#define SH_HASH_KEY(table, key) ((uint32) kanon_mix(key))
+#define SH_EQUAL(table, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
 
 /*
  * The columns of the source, of `b`; where the condition is false (NULL: it never is) only the key, and what a
@@ -40,52 +65,269 @@ row_columns(const Run *run, const char *condition)
 	return list.data;
 }
 
-/* The outcome with `now`, the numbers of histories: of each row, and of all rows of its person. */
-static char *
-number_histories(const Run *run)
-{
-	const Histories *histories = run->request->series.histories;
-	char *numbered = history_table(run, "numbered");
+/* ---- numbers of histories ---- */
 
-	history_sql(
-		"CREATE UNLOGGED TABLE %s AS SELECT o.nr, o.class, o.label, o.whole, pg_catalog.dense_rank() OVER (PARTITION BY"
-		" o.whole ORDER BY o.label COLLATE pg_catalog.\"C\") AS now FROM %s AS o",
-		numbered, histories->outcome);
+typedef struct Keep
+{
+	Run *run;
+	Histories *histories;
+	int n; /* columns of the source */
+	BulkWriter *bulk;
+	uint32 *now;    /* [most_row + 1] histories of rows, where they change; 0: as before */
+	uint32 *whole;  /* [most_row + 1] those of all rows of the person; NULL: nobody asks */
+	uint32 *class_; /* [nclasses + 1] of the new rows of a first release */
+	int64 rank;     /* the label at hand, in its order; */
+	int64 free;     /* its number */
+	concerned_hash *concerned;
+} Keep;
+
+/* The next number that no history has which goes on as a whole. */
+static int64
+next_free(Keep *keep)
+{
+	const Histories *histories = keep->histories;
+
+	do
+		keep->free++;
+	while (keep->free <= histories->most_history && histories->history_of[keep->free] != 0 &&
+		   histories->history_of[keep->free] != HISTORY_PARTS);
+	if (keep->free >= PG_UINT32_MAX)
+		raise_altered();
+	return keep->free;
+}
+
+static bool
+receive_label(void *arg, TupleTableSlot *slot)
+{
+	Keep *keep = arg;
+	int64 row = number_at(slot, 0), rank = number_at(slot, 2);
+	bool whole = flag_at(slot, 1);
+	TupleTableSlot *out;
+
+	if (row > keep->histories->most_row)
+		raise_altered();
+	if (!whole && rank != keep->rank)
+		(void) next_free(keep);
+	keep->rank = rank;
+	(whole ? keep->whole : keep->now)[row] = (uint32) (whole ? rank : keep->free);
+	out = bulk_slot(keep->bulk);
+	memcpy(out->tts_values, slot->tts_values, sizeof(Datum) * 4);
+	memcpy(out->tts_isnull, slot->tts_isnull, sizeof(bool) * 4);
+	if (!whole)
+		out->tts_values[2] = Int64GetDatum(keep->free);
+	bulk_put(keep->bulk);
+	return true;
+}
+
+static uint32 *
+zeros(const Keep *keep, Size n)
+{
+	Size size = sizeof(uint32) * n;
+
+	return memset(border_palloc(keep->run->border, size), 0, size);
+}
+
+/* The histories that change get numbers: (nr, whole, now, label) in a table. */
+static char *
+number_histories(Keep *keep)
+{
+	const Histories *histories = keep->histories;
+	char *numbered = history_table(keep->run, "numbered");
+	Gate *gate = gate_create(histories->outcome, history_oid(histories->outcome), 4);
+	Relation rel;
+
+	keep->now = zeros(keep, (Size) histories->most_row + 1);
+	keep->whole = histories->by_person ? zeros(keep, (Size) histories->most_row + 1) : NULL;
+	keep->class_ = zeros(keep, (Size) keep->run->release.nclasses + 1);
+	history_sql("CREATE UNLOGGED TABLE %s (nr pg_catalog.int8, whole pg_catalog.bool, now pg_catalog.int8,"
+				" label pg_catalog.text COLLATE pg_catalog.\"default\")",
+				numbered);
+	rel = table_open(history_oid(numbered), RowExclusiveLock);
+	keep->bulk = bulk_begin(rel);
+	gate_computed(gate, "nr", INT8OID);
+	gate_computed(gate, "whole", BOOLOID);
+	gate_computed(gate, "rank", INT8OID);
+	gate_computed(gate, "label", TEXTOID);
+	gate_select(
+		gate,
+		psprintf(
+			"SELECT o.nr, o.whole, pg_catalog.dense_rank() OVER (PARTITION BY o.whole ORDER BY o.label"
+			" COLLATE pg_catalog.\"C\") AS now, o.label COLLATE pg_catalog.\"default\" FROM %s AS o ORDER BY o.whole,"
+			" o.label COLLATE pg_catalog.\"C\"",
+			histories->outcome),
+		false, receive_label, keep);
+	(void) bulk_end(keep->bulk);
+	table_close(rel, NoLock);
+	CommandCounterIncrement();
 	return numbered;
+}
+
+/* ---- persons of whom what is shown is not what the source has ---- */
+
+static Concerned *
+concern(Keep *keep, int64 person)
+{
+	bool found;
+	Concerned *concerned = concerned_insert(keep->concerned, (uint64) person, &found);
+
+	if (!found)
+	{
+		concerned->gone = false;
+		concerned->rows = 0;
+	}
+	return concerned;
+}
+
+static bool
+receive_concerned(void *arg, TupleTableSlot *slot)
+{
+	Concerned *concerned = concern(arg, number_at(slot, 0));
+
+	concerned->gone = concerned->gone || flag_at(slot, 1);
+	return true;
+}
+
+static void
+read_concerned(Keep *keep)
+{
+	const Histories *histories = keep->histories;
+	Gate *gate = gate_create(histories->ended, history_oid(histories->ended), 2);
+
+	gate_also(gate, history_oid(histories->waiting));
+	gate_computed(gate, "person", INT8OID);
+	gate_computed(gate, "gone", BOOLOID);
+	gate_select(gate,
+				psprintf("SELECT e." HISTORY_PERSON ", NOT e." ENDED_THERE_COLUMN
+						 " AS gone FROM %s AS e WHERE NOT e." ENDED_THERE_COLUMN " OR NOT e." HISTORY_GONE
+						 " AND e." ENDED_STATE_COLUMN EQ "%d UNION ALL SELECT w." HISTORY_PERSON
+						 ", false FROM %s AS w",
+						 histories->ended, ENDED_RESTS, histories->waiting),
+				false, receive_concerned, keep);
+}
+
+/* Counts persons who are shown though gone, and those who are there and not shown. */
+static void
+count_otherwise(Keep *keep)
+{
+	HeldBack *told = &keep->histories->told;
+	concerned_iterator iterator;
+	const Concerned *concerned;
+
+	told->gone = told->gone_rows = told->waiting = 0;
+	concerned_start_iterate(keep->concerned, &iterator);
+	while ((concerned = concerned_iterate(keep->concerned, &iterator)) != NULL)
+		if (concerned->gone && concerned->rows > 0)
+		{
+			told->gone++;
+			told->gone_rows += concerned->rows;
+		}
+		else if (!concerned->gone && concerned->rows == 0)
+			told->waiting++;
+}
+
+/* ---- rows ---- */
+
+/* The number of the history of a row in a class, or 0. */
+static int64
+history_now(Keep *keep, int64 row, uint32 class_, int64 before)
+{
+	const Histories *histories = keep->histories;
+
+	if (keep->now[row] != 0)
+		return keep->now[row];
+	if (before != 0)
+		return before <= histories->most_history && histories->history_of[before] == class_ + 1 ? before : 0;
+	if (!history_joins_whole(keep->run, class_))
+		return 0;
+	if (keep->class_[class_] == 0)
+		keep->class_[class_] = (uint32) next_free(keep);
+	return keep->class_[class_];
+}
+
+/* A row of the copy, which is shown if it is in a class. */
+static bool
+receive_shown(void *arg, TupleTableSlot *slot)
+{
+	Keep *keep = arg;
+	Histories *histories = keep->histories;
+	int n = keep->n;
+	int64 row = number_at(slot, n + AT_ROW), person = number_at(slot, n + AT_PERSON), history;
+	int64 since = number_or_none(slot, n + AT_SINCE);
+	bool held = flag_at(slot, n + AT_HELD);
+	uint32 class_ = row <= histories->most_row ? histories->class_of[row] : 0;
+	Concerned *concerned;
+	TupleTableSlot *out;
+
+	if (class_ == 0)
+	{
+		(void) concern(keep, person);
+		return true;
+	}
+	history = history_now(keep, row, class_, number_or_none(slot, n + AT_HISTORY));
+	if (history == 0)
+		raise_unsafe("A row that is shown has no history.");
+	concerned = concerned_lookup(keep->concerned, (uint64) person);
+	if (concerned != NULL)
+		concerned->rows++;
+	out = bulk_slot(keep->bulk);
+	memcpy(out->tts_values, slot->tts_values, sizeof(Datum) * n);
+	memcpy(out->tts_isnull, slot->tts_isnull, sizeof(bool) * n);
+	memset(out->tts_isnull + n, false, sizeof(bool) * BEFORE_COLUMNS);
+	out->tts_values[n + BEFORE_ROW] = Int64GetDatum(row);
+	out->tts_values[n + BEFORE_PERSON] = Int64GetDatum(person);
+	out->tts_values[n + BEFORE_CLASS] = Int64GetDatum((int64) class_ - 1);
+	out->tts_values[n + BEFORE_NUMBER] = Int64GetDatum(history);
+	out->tts_values[n + BEFORE_WHOLE] = Int64GetDatum(keep->whole != NULL ? keep->whole[row] : 0);
+	out->tts_isnull[n + BEFORE_WHOLE] = keep->whole == NULL || keep->whole[row] == 0;
+	out->tts_values[n + BEFORE_SINCE] = Int64GetDatum(since != 0 ? since : histories->release);
+	out->tts_isnull[n + BEFORE_SINCE] = !held;
+	out->tts_values[n + BEFORE_CHANGES] =
+		Int32GetDatum(DatumGetInt32(slot->tts_values[n + AT_CHANGES]) + flag_at(slot, n + AT_CHANGED));
+	out->tts_isnull[n + BEFORE_PAST] = out->tts_isnull[n + BEFORE_KEPT] = true;
+	out->tts_values[n + BEFORE_GONE] = BoolGetDatum(false);
+	bulk_put(keep->bulk);
+	return true;
+}
+
+/* Rows that are shown. */
+static void
+keep_shown(Keep *keep)
+{
+	const Run *run = keep->run;
+	const Histories *histories = keep->histories;
+	const SourceColumn *columns = history_columns(run->source, &keep->n);
+	Gate *gate = gate_create(histories->source, histories->relid, keep->n + COPY_COLUMNS);
+	Relation rel = table_open(history_oid(histories->after), RowExclusiveLock);
+
+	read_concerned(keep);
+	gate_columns(gate, columns, keep->n);
+	for (int i = 0; i < COPY_COLUMNS; i++)
+		gate_computed(gate, "own",
+					  i == AT_CHANGES                                                     ? INT4OID
+					  : i == AT_KNOWN || i == AT_CHANGED || i == AT_HELD || i == AT_SHOWN ? BOOLOID
+																						  : INT8OID);
+	keep->bulk = bulk_begin(rel);
+	gate_select(gate, psprintf("SELECT * FROM %s", histories->source), false, receive_shown, keep);
+	(void) bulk_end(keep->bulk);
+	table_close(rel, NoLock);
+	CommandCounterIncrement();
+	count_otherwise(keep);
 }
 
 /* The number of the history of all rows of the person of `o`: a join, and the column. */
 static char *
 join_whole(const Histories *histories, const char *numbered)
 {
-	return histories->by_person ? psprintf(" LEFT JOIN %s AS w ON w.nr" EQ "o.nr AND w.whole", numbered)
-								: " CROSS JOIN (SELECT NULL::pg_catalog.int8 AS now) AS w";
-}
-
-/* Rows that are shown. */
-static void
-keep_shown(const Run *run, const char *numbered)
-{
-	const Histories *histories = run->request->series.histories;
-
-	history_sql("INSERT INTO %s SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON ", o.class, o.now, w.now,"
-				" CASE WHEN b." COPY_HELD " THEN coalesce(p." HISTORY_SINCE ", " INT64_FORMAT ") END,"
-				" coalesce(p." HISTORY_CHANGES ", 0) OPERATOR(pg_catalog.+) b." COPY_CHANGED
-				"::pg_catalog.int4, NULL, false, NULL"
-				" FROM %s AS b JOIN %s AS o ON o.nr" EQ "b." HISTORY_ROW
-				" AND NOT o.whole%s LEFT JOIN %s AS p ON p." HISTORY_ROW EQ "b." HISTORY_ROW
-				" AND p." HISTORY_PAST " IS NULL AND p." HISTORY_NUMBER " IS NOT NULL"
-				/* (of the others it says nothing) */
-				" AND (p." HISTORY_SINCE " IS NOT NULL OR p." HISTORY_CHANGES " OPERATOR(pg_catalog.<>) 0)",
-				histories->after, row_columns(run, NULL), histories->release, histories->source, numbered,
-				join_whole(histories, numbered), history_before(histories));
+	return histories->by_person
+			   ? psprintf(" LEFT JOIN %s AS w ON w.nr" EQ "b." HISTORY_ROW " AND w.whole", numbered)
+			   : " CROSS JOIN (SELECT NULL::pg_catalog.int8 AS now) AS w";
 }
 
 /* HISTORY_KEPT of a row that is gone, `b`, which becomes of it what the label says, `o`. */
 static char *
 kept_of_gone(const Source *source)
 {
-	const char *alone = "pg_catalog.right(o.label, 2)" EQ "'{}'::pg_catalog.text";
+	const char *alone = "coalesce(pg_catalog.right(o.label, 2)" EQ "'{}'::pg_catalog.text, true)";
 	char *kept = history_kept(source), *marks = history_marks(source, "b");
 
 	if (marks == NULL)
@@ -97,23 +339,44 @@ kept_of_gone(const Source *source)
 					alone, kept, marks);
 }
 
+/* The method has left rows of the copy out: they are absent as those that are gone. */
+void
+histories_leave_out(Run *run)
+{
+	const Histories *histories = run->request->series.histories;
+
+	if (histories->left_out == 0)
+		return;
+	history_sql("UPDATE %s AS e SET " ENDED_STATE_COLUMN " = %d WHERE e." ENDED_STATE_COLUMN EQ
+				"%d AND e." HISTORY_ROW
+				" IN (SELECT o.nr FROM %s AS o WHERE o.class IS NULL AND NOT o.whole)",
+				histories->ended, ENDED_RESTS, ENDED_BECAME, histories->outcome);
+	history_sql("INSERT INTO %s SELECT %s, s." HISTORY_ROW ", s." HISTORY_PERSON ", CASE WHEN s." COPY_SHOWN
+				" THEN 1 END, s." HISTORY_NUMBER ", s." HISTORY_WHOLE ", s." HISTORY_SINCE
+				", s." HISTORY_CHANGES ", NULL, false, NULL, NULL, %d, true FROM %s AS s WHERE s." COPY_KNOWN
+				" AND s." HISTORY_ROW
+				" IN (SELECT o.nr FROM %s AS o WHERE o.class IS NULL AND NOT o.whole) AND s." HISTORY_ROW
+				" NOT IN (SELECT e." HISTORY_ROW " FROM %s AS e)",
+				histories->ended, histories->columns, ENDED_RESTS, histories->source, histories->outcome,
+				histories->ended);
+}
+
 /* Rows that were, and are not in the copy: gone for good, or rows of the source that are not shown again yet. */
 static void
 keep_absent(const Run *run, const char *numbered)
 {
 	const Histories *histories = run->request->series.histories;
 
-	history_sql(
-		"INSERT INTO %s SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON ", NULL, o.now, w.now,"
-		" CASE WHEN NOT e.gone THEN coalesce(b." HISTORY_SINCE ", " INT64_FORMAT ") END, b." HISTORY_CHANGES
-		", NULL, e.gone, CASE WHEN e.gone THEN %s END FROM %s AS b JOIN %s AS o ON o.nr" EQ "b." HISTORY_ROW
-		" AND NOT o.whole AND o.class IS NULL%s CROSS JOIN LATERAL (SELECT b." HISTORY_GONE
-		" OR EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_ROW EQ "b." HISTORY_ROW
-		") AS gone) AS e WHERE " HISTORY_LATEST
-		" AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW ")",
-		histories->after, row_columns(run, history_has_rules(run) ? NULL : "NOT e.gone"), histories->release,
-		kept_of_gone(run->source), histories->before_name, numbered, join_whole(histories, numbered),
-		histories->ended, histories->source);
+	history_sql("INSERT INTO %s SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON
+				", NULL, coalesce(o.now, b." HISTORY_NUMBER
+				"), w.now, CASE WHEN NOT e.gone THEN coalesce(b." HISTORY_SINCE ", " INT64_FORMAT
+				") END, b." HISTORY_CHANGES
+				", NULL, e.gone, CASE WHEN e.gone THEN %s END FROM %s AS b LEFT JOIN %s AS o ON o.nr" EQ
+				"b." HISTORY_ROW " AND NOT o.whole%s CROSS JOIN LATERAL (SELECT b." HISTORY_GONE
+				" OR b." ENDED_STATE_COLUMN EQ "%d AS gone) AS e WHERE NOT b." ENDED_STATE_COLUMN EQ "%d",
+				histories->after, row_columns(run, history_has_rules(run) ? NULL : "NOT e.gone"),
+				histories->release, kept_of_gone(run->source), histories->ended, numbered,
+				join_whole(histories, numbered), ENDED_LEFT, ENDED_BECAME);
 }
 
 /* As rows were before what is kept of them changed. */
@@ -159,25 +422,6 @@ count_held(Histories *histories)
 	histories->told.source_rows = histories->rows;
 }
 
-/* Counts persons who are shown though gone, and those who are there and not shown. */
-static void
-count_otherwise(Histories *histories)
-{
-	bool isnull;
-
-	history_sql("SELECT pg_catalog.count(*), coalesce(pg_catalog.sum(w.n), 0)::pg_catalog.int8 FROM (SELECT"
-				" pg_catalog.count(*) AS n FROM %s AS a WHERE a." HISTORY_CLASS
-				" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM %s AS p WHERE p." HISTORY_PERSON EQ
-				"a." HISTORY_PERSON ") GROUP BY a." HISTORY_PERSON ") AS w",
-				histories->after, histories->present);
-	histories->told.gone = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
-	histories->told.gone_rows = DatumGetInt64(gate_value(0, 2, INT8OID, &isnull));
-	history_sql("SELECT pg_catalog.count(*) FROM %s AS p WHERE NOT EXISTS (SELECT 1 FROM %s AS a WHERE"
-				" a." HISTORY_PERSON EQ "p." HISTORY_PERSON " AND a." HISTORY_CLASS " IS NOT NULL)",
-				histories->present, histories->after);
-	histories->told.waiting = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
-}
-
 /* Those who were shown and are not, or the other way round, and those of whom something else is shown. */
 static void
 count_fewest(Histories *histories)
@@ -186,11 +430,9 @@ count_fewest(Histories *histories)
 
 	history_sql(
 		"SELECT coalesce(pg_catalog.min(x.n), 0)::pg_catalog.int8 FROM (SELECT pg_catalog.count(DISTINCT o.person) AS n"
-		" FROM %s AS o LEFT JOIN (SELECT * FROM %s AS b WHERE " HISTORY_LATEST ") AS b ON b." HISTORY_ROW EQ
-		"o.nr WHERE (o.class IS NOT NULL OR b." HISTORY_CLASS " IS NOT NULL) AND ((o.class IS NULL)"
-		" OPERATOR(pg_catalog.<>) (b." HISTORY_CLASS " IS NULL) OR o.unit IS NOT NULL AND NOT o.held)"
-		" GROUP BY o.label) AS x",
-		histories->outcome, history_before(histories));
+		" FROM %s AS o WHERE (o.class IS NOT NULL OR o.shown) AND ((o.class IS NULL)" EQ
+		"o.shown OR o.unit IS NOT NULL AND NOT o.held) GROUP BY o.label) AS x",
+		histories->outcome);
 	histories->fewest = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
 }
 
@@ -198,6 +440,7 @@ void
 histories_keep(Run *run)
 {
 	Histories *histories = run->request->series.histories;
+	Keep keep = {.run = run, .histories = histories};
 	char *numbered;
 
 	histories_tell_persons(run);
@@ -214,11 +457,11 @@ histories_keep(Run *run)
 		histories->after));
 	if (histories->before_name != NULL)
 		count_fewest(histories);
-	/* what the method has left out is not shown */
-	history_sql("DELETE FROM %s AS s USING %s AS o WHERE o.nr" EQ "s." HISTORY_ROW " AND o.class IS NULL",
-				histories->source, histories->outcome);
-	numbered = number_histories(run);
-	keep_shown(run, numbered);
+	histories_leave_out(run);
+	keep.concerned = concerned_create(CurrentMemoryContext, 1024, NULL);
+	numbered = number_histories(&keep);
+	keep_shown(&keep);
+	concerned_destroy(keep.concerned);
 	if (histories->before_name != NULL)
 		keep_absent(run, numbered);
 	if (histories->before_name != NULL && history_has_rules(run))
@@ -229,293 +472,6 @@ histories_keep(Run *run)
 					") FROM %s) WHERE " HISTORY_ROW EQ "(SELECT pg_catalog.min(" HISTORY_ROW ") FROM %s)",
 					histories->after, histories->after, histories->after);
 	count_held(histories);
-	count_otherwise(histories);
-	history_sql("DROP TABLE %s, %s, %s, %s, %s", histories->present, histories->ended, histories->waiting,
-				histories->outcome, numbered);
-}
-
-/* ---- the last look ---- */
-
-static void refuse(const char *what, const char *format, ...) pg_attribute_printf(2, 3);
-
-/* Raises when the query finds a row. */
-static void
-refuse(const char *what, const char *format, ...)
-{
-	bool found;
-	int nest;
-	char *sql;
-	va_list args;
-
-	va_start(args, format);
-	sql = psprintf("%s LIMIT 1", history_query(format, args));
-	va_end(args);
-	nest = blind_plans_begin();
-	found = gate_execute_plain(sql, false, SPI_OK_SELECT) > 0;
-	plain_text_end(nest);
-	if (found)
-		raise_unsafe(what);
-}
-
-#define OLD "b." HISTORY_PAST " IS NULL AND b." HISTORY_NUMBER " IS NOT NULL"
-#define NEW "n." HISTORY_PAST " IS NULL AND n." HISTORY_NUMBER " IS NOT NULL"
-
-/*
- * The values of each history, in each state that is known of it; but of what goes on as a whole, with what is
- * kept as it was, nothing new is told.
- */
-static void
-verify_values(Run *run)
-{
-	const Histories *histories = run->request->series.histories;
-	const Source *source = run->source;
-	const char *after = histories->after, *before = history_before(histories);
-	char *labelled = history_table(run, "values");
-	char *broken;
-
-	history_sql(
-		"CREATE UNLOGGED TABLE %s AS SELECT pg_catalog.dense_rank() OVER (ORDER BY x.history, x.state) AS " HISTORY_NUMBER
-		", x.*"
-		" FROM (SELECT n." HISTORY_NUMBER " AS history, n." HISTORY_CHANGES
-		" AS state%s FROM %s AS n WHERE " NEW " UNION ALL SELECT n." HISTORY_NUMBER ", p." HISTORY_PAST
-		"%s FROM %s AS p JOIN %s AS n ON n." HISTORY_ROW EQ "p." HISTORY_ROW " WHERE p." HISTORY_PAST
-		" IS NOT NULL AND " NEW ") AS x",
-		labelled, history_ruled(source, "n"), after, history_ruled(source, "p"), after, after);
-	broken = histories_break_rules(run, labelled);
-	if (broken != NULL)
-		refuse("The values of a history break a privacy rule.",
-			   "SELECT 1 FROM %s AS v JOIN %s AS n ON n." HISTORY_NUMBER EQ
-			   "v.history LEFT JOIN (SELECT * FROM %s AS b WHERE " OLD ") AS b ON b." HISTORY_ROW EQ
-			   "n." HISTORY_ROW " WHERE v." HISTORY_NUMBER " IN (%s) AND " NEW " AND (b." HISTORY_ROW
-			   " IS NULL OR n." HISTORY_CHANGES " OPERATOR(pg_catalog.<>) b." HISTORY_CHANGES
-			   " OR EXISTS (SELECT 1 FROM %s AS o JOIN %s AS m ON m." HISTORY_ROW EQ "o." HISTORY_ROW
-			   " AND m." HISTORY_PAST " IS NULL WHERE o." HISTORY_PAST " IS NULL AND o." HISTORY_NUMBER EQ
-			   "b." HISTORY_NUMBER " AND m." HISTORY_NUMBER " OPERATOR(pg_catalog.<>) n." HISTORY_NUMBER "))",
-			   labelled, after, before, broken, before, after);
-	history_sql("DROP TABLE %s", labelled);
-}
-
-/*
- * The rows of one history have gone the same way, and are not those of too few persons, unless they are all that it was before:
- * 1 or 2 says which of these a history breaks.
- */
-static void
-verify_rows(const Run *run)
-{
-	const char *before = run->request->series.histories->before_name;
-	const char *after = run->request->series.histories->after;
-	const Source *source = run->source;
-	bool isnull;
-	int32 broken;
-
-	history_sql(
-		"SELECT coalesce(pg_catalog.min(CASE WHEN h.otherwise THEN 1 WHEN h.persons OPERATOR(pg_catalog.<) " INT64_FORMAT
-		" AND (h.history IS NULL OR h.parts OPERATOR(pg_catalog.>) 1) THEN 2 END), 0) FROM"
-		" (SELECT g.*, pg_catalog.count(*) OVER (PARTITION BY g.history) AS parts FROM"
-		" (SELECT pg_catalog.count(DISTINCT n." HISTORY_PERSON
-		") AS persons, pg_catalog.min(b." HISTORY_NUMBER
-		") AS history, pg_catalog.min(coalesce(n." HISTORY_CLASS ", -1))"
-		" OPERATOR(pg_catalog.<>) pg_catalog.max(coalesce(n." HISTORY_CLASS
-		", -1)) OR pg_catalog.min(coalesce(b." HISTORY_NUMBER
-		", -1)) OPERATOR(pg_catalog.<>) pg_catalog.max(coalesce(b." HISTORY_NUMBER
-		", -1)) OR pg_catalog.bool_or(k.changed) AND NOT pg_catalog.bool_and(k.changed) AS otherwise"
-		" FROM %s AS n LEFT JOIN (SELECT * FROM %s AS b WHERE " OLD ") AS b ON b." HISTORY_ROW EQ
-		"n." HISTORY_ROW " CROSS JOIN LATERAL (SELECT CASE WHEN b." HISTORY_ROW
-		" IS NOT NULL AND n." HISTORY_CLASS
-		" IS NOT NULL THEN pg_catalog.md5(%s) IS DISTINCT FROM %s ELSE false END AS changed) AS k WHERE " NEW
-		" GROUP BY n." HISTORY_NUMBER ") AS g) AS h",
-		run->problem.k, after, before, history_text(source->kept, source->nkept, "n"), history_kept(source));
-	broken = DatumGetInt32(gate_value(0, 1, INT4OID, &isnull));
-	if (broken == 1)
-		raise_unsafe("Rows of one history have not gone the same way.");
-	if (broken == 2)
-		raise_unsafe("A history is that of too few persons.");
-}
-
-/* The persons whose rows had and have the same histories: too few, unless they are all that were together before. */
-static void
-verify_persons(const Run *run)
-{
-	const Histories *histories = run->request->series.histories;
-	char *persons = psprintf(
-		"p AS MATERIALIZED (SELECT n." HISTORY_PERSON " AS person, pg_catalog.array_agg(n." HISTORY_WHOLE
-		" ORDER BY n." HISTORY_WHOLE ") AS now, w.were FROM %s AS n LEFT JOIN (SELECT b." HISTORY_PERSON
-		" AS person, pg_catalog.array_agg(coalesce(b." HISTORY_WHOLE ", b." HISTORY_NUMBER
-		") ORDER BY coalesce(b." HISTORY_WHOLE ", b." HISTORY_NUMBER ")) AS were FROM %s AS b WHERE " OLD
-		" GROUP BY b." HISTORY_PERSON ") AS w ON w.person" EQ "n." HISTORY_PERSON " WHERE " NEW
-		" GROUP BY n." HISTORY_PERSON ", w.were)",
-		histories->after, history_before(histories));
-
-	refuse("Persons of one history have not gone the same way.",
-		   "WITH %s SELECT 1 FROM p GROUP BY p.now HAVING pg_catalog.count(DISTINCT coalesce(p.were, '{}'))"
-		   " OPERATOR(pg_catalog.>) 1",
-		   persons);
-	refuse(
-		"The history of all rows of a person is that of too few persons.",
-		"WITH %s, n AS (SELECT p.now, pg_catalog.min(p.were) AS were, pg_catalog.count(*) AS n FROM p GROUP BY p.now)"
-		" SELECT 1 FROM n WHERE n.n OPERATOR(pg_catalog.<) " INT64_FORMAT " AND (n.were IS NULL OR EXISTS"
-		" (SELECT 1 FROM p WHERE p.were" EQ "n.were AND p.now OPERATOR(pg_catalog.<>) n.now))",
-		persons, run->problem.k);
-}
-
-void
-histories_verify(Run *run)
-{
-	const Histories *histories = run->request->series.histories;
-	const char *before = histories->before_name, *after = histories->after;
-	int nest = plain_text_begin();
-
-	refuse(
-		"Its classes are not those whose histories were counted.",
-		"SELECT 1 FROM (SELECT pg_catalog.array_agg(x.n ORDER BY x.n) AS n FROM (SELECT pg_catalog.count(*) AS n FROM %s AS t"
-		" GROUP BY %s) AS x) AS t CROSS JOIN (SELECT pg_catalog.array_agg(x.n ORDER BY x.n) AS n FROM (SELECT"
-		" pg_catalog.count(*) AS n FROM %s AS n WHERE n." HISTORY_CLASS
-		" IS NOT NULL GROUP BY n." HISTORY_CLASS ") AS x) AS n"
-		" WHERE t.n::pg_catalog.text IS DISTINCT FROM n.n::pg_catalog.text",
-		run->target->building, class_columns(run), after);
-	if (before == NULL)
-	{
-		refuse("Rows of one history are in different classes.",
-			   "SELECT 1 FROM %s AS n WHERE " NEW " GROUP BY n." HISTORY_NUMBER
-			   " HAVING pg_catalog.min(n." HISTORY_CLASS
-			   ") OPERATOR(pg_catalog.<>) pg_catalog.max(n." HISTORY_CLASS ")",
-			   after);
-		if (history_has_rules(run))
-			verify_values(run);
-		plain_text_end(nest);
-		return;
-	}
-	refuse("A row that was published has no history.",
-		   "SELECT 1 FROM (SELECT b." HISTORY_ROW " AS nr FROM %s AS b WHERE " OLD
-		   ") AS b FULL JOIN (SELECT n." HISTORY_ROW
-		   " AS nr, pg_catalog.count(*) AS n FROM %s AS n WHERE " NEW " GROUP BY n." HISTORY_ROW
-		   ") AS n ON n.nr" EQ "b.nr WHERE n.nr IS NULL OR n.n OPERATOR(pg_catalog.>) 1",
-		   before, after);
-	verify_rows(run);
-	if (histories->by_person)
-		verify_persons(run);
-	if (history_has_rules(run))
-		verify_values(run);
-	plain_text_end(nest);
-}
-
-/* ---- Do the values of the persons of one history keep the privacy rules? ---- */
-
-static bool
-is_of_values(const PrivacyWords *words)
-{
-	return words->kind <= PRIVACY_SUBJECT;
-}
-
-/* The rules that are not about a population; NULL: there are none. */
-static Privacy *
-rules_of_values(const Privacy *privacy)
-{
-	Privacy *copy = palloc0(sizeof(Privacy));
-
-	if (privacy == NULL)
-		return NULL;
-	copy->words = palloc(sizeof(PrivacyWords) * privacy->n);
-	copy->population = palloc0(sizeof(Source *) * privacy->n);
-	copy->hierarchy = palloc(sizeof(HierarchyChoice) * privacy->n);
-	copy->column = palloc(sizeof(privacy->column[0]) * privacy->n);
-	for (int r = 0; r < privacy->n; r++)
-		if (is_of_values(&privacy->words[r]))
-		{
-			copy->words[copy->n] = privacy->words[r];
-			copy->hierarchy[copy->n] = privacy->hierarchy[r];
-			memcpy(copy->column[copy->n++], privacy->column[r], sizeof(privacy->column[0]));
-		}
-	return copy->n > 0 ? copy : NULL;
-}
-
-bool
-history_has_rules(const Run *run)
-{
-	for (int r = 0; run->request->privacy != NULL && r < run->request->privacy->n; r++)
-		if (is_of_values(&run->request->privacy->words[r]))
-			return true;
-	return false;
-}
-
-char *
-history_ruled(const Source *source, const char *of)
-{
-	StringInfoData list;
-
-	initStringInfo(&list);
-	for (int c = source->nqis; c < source->ngrouped; c++)
-		appendStringInfo(&list, ", %s.%s", of, source->qis[c].quoted);
-	return list.data;
-}
-
-/* As a source whose one quasi-identifier is the label. */
-static Source *
-labelled_source(const Source *source, const char *name)
-{
-	Source *copy = palloc0(sizeof(Source));
-
-	copy->relid = history_oid(name);
-	copy->name = pstrdup(name);
-	copy->nqis = 1;
-	copy->ngrouped = 1 + source->ngrouped - source->nqis;
-	copy->qis = palloc0(sizeof(SourceColumn) * copy->ngrouped);
-	copy->qis[0].name = HISTORY_NUMBER;
-	copy->qis[0].quoted = HISTORY_NUMBER;
-	copy->qis[0].type = INT8OID;
-	copy->qis[0].typmod = -1;
-	memcpy(copy->qis + 1, source->qis + source->nqis, sizeof(SourceColumn) * (copy->ngrouped - 1));
-	for (int c = 1; c < copy->ngrouped; c++)
-		copy->qis[c].dictionary = NULL;
-	copy->levels = no_levels(1);
-	return copy;
-}
-
-char *
-histories_break_rules(Run *run, const char *labelled)
-{
-	Source *source = labelled_source(run->source, labelled);
-	KanonProblem problem = {.env = &run->border->env, .k = run->problem.k, .residual = KANON_RESIDUAL_DROP};
-	RowTypes *types;
-	StringInfoData broken;
-	uint32 *order, *first;
-	uint32 nlabels;
-
-	initStringInfo(&broken);
-	types = rowtypes_read_written(source, NULL, run->border);
-	if (types->ntypes == 0)
-		return NULL;
-	problem.ncolumns = 1;
-	problem.columns = types->columns;
-	problem.ntypes = types->ntypes;
-	problem.rows = types->rows;
-	privacy_rules(rules_of_values(run->request->privacy), types, NULL, &problem, true,
-				  run->request->series.histories->none, run->border);
-	nlabels = dictionary_size(source->qis[0].dictionary);
-	first = border_palloc(run->border, sizeof(uint32) * ((Size) nlabels + 1));
-	order = border_palloc(run->border, sizeof(uint32) * (Size) types->ntypes);
-	memset(first, 0, sizeof(uint32) * ((Size) nlabels + 1));
-	for (uint32 i = 0; i < types->ntypes; i++)
-		first[types->grouped[0].code[i] + 1]++;
-	for (uint32 i = 0; i < nlabels; i++)
-		first[i + 1] += first[i];
-	for (uint32 i = 0; i < types->ntypes; i++)
-		order[first[types->grouped[0].code[i]]++] = i;
-	for (uint32 label = 0; label < nlabels; label++)
-	{
-		uint32 from = label == 0 ? 0 : first[label - 1];
-		bool isnull;
-
-		CHECK_FOR_INTERRUPTS();
-		if (first[label] > from &&
-			!kanon_privacy_allows(&problem, order + from, NULL, first[label] - from, false, NULL))
-			appendStringInfo(&broken, "%s" INT64_FORMAT, broken.len > 0 ? ", " : "",
-							 DatumGetInt64(dictionary_value(source->qis[0].dictionary, label, &isnull)));
-		if (kanon_privacy_failed(problem.privacy))
-			border_check(run->border, KANON_NO_MEMORY, "");
-	}
-	kanon_privacy_close(problem.privacy);
-	border_pfree(run->border, first);
-	border_pfree(run->border, order);
-	return broken.len > 0 ? broken.data : NULL;
+	history_sql("DROP TABLE %s, %s, %s, %s", histories->ended, histories->waiting, histories->outcome,
+				numbered);
 }

@@ -10,11 +10,10 @@
  * These may be too few as well, so the question is asked again.
  */
 #include "compat.h"
-#include "series/successive.h"
+#include "series/histories_rows.h"
 #include "host/gate.h"
 #include "core/util/fault.h"
 #include "rows/verify.h"
-#include "rows/cell_values.h"
 #include "host/border.h"
 
 #include "catalog/pg_type.h"
@@ -33,69 +32,36 @@ history_before(const Histories *histories)
 				 ", false AS " HISTORY_GONE ", NULL::pg_catalog.text AS " HISTORY_KEPT " WHERE false)";
 }
 
-/* (number, same): classes that readers cannot tell apart are the first of them, where that is another one. */
-static char *
-class_numbers(const Run *run)
-{
-	uint32 *alike = shown_class_alike(
-		shown_class_create(run->target, run->source, &run->problem, &run->release), run->border);
-	StringInfoData sql;
-
-	if (alike == NULL)
-		return "(VALUES (-1, -1))";
-	initStringInfo(&sql);
-	appendStringInfoString(&sql, "(VALUES (-1, -1)");
-	for (uint32 i = 0; i < run->release.nclasses; i++)
-		if (alike[i] != i)
-			appendStringInfo(&sql, ", (%u, %u)", i, alike[i]);
-	appendStringInfoChar(&sql, ')');
-	border_pfree(run->border, alike);
-	return sql.data;
-}
-
 /*
- * (nr, person, history, label, unit, class, held, whole).  Labels are equal where nobody can tell two rows apart
- * over all releases; that of absence has the classes that a person's new rows are in.
+ * (nr, person, history, label, unit, class, held, whole, shown) of the rows of histories that change.  Labels are equal where
+ * nobody can tell two rows apart over all releases; that of absence has the classes that a person's new rows are in.
  */
 static void
 find_outcome(Run *run)
 {
 	Histories *histories = run->request->series.histories;
-	const char *before = history_before(histories);
-	char *rows;
+	char *changes;
 
 	if (histories->outcome != NULL)
 		history_sql("DROP TABLE %s", histories->outcome);
 	else
 		histories->outcome = history_table(run, "outcome");
-	rows = psprintf(
-		"WITH c AS MATERIALIZED (SELECT k." HISTORY_ROW " AS nr, coalesce(l.same, k." KANON_CLASS_COLUMN
-		")::pg_catalog.int8 AS class FROM %s AS k LEFT JOIN %s AS l (number, same) ON l.number" EQ
-		"k." KANON_CLASS_COLUMN "),"
-		" new AS MATERIALIZED (SELECT s." HISTORY_ROW " AS nr, s." HISTORY_PERSON " AS person, s." COPY_UNIT
-		" AS unit, c.class FROM %s AS s JOIN c ON c.nr" EQ "s." HISTORY_ROW " WHERE NOT s." COPY_KNOWN "),"
-		" ended AS MATERIALIZED (SELECT e." HISTORY_ROW " AS nr, e." HISTORY_PERSON " AS person, e." COPY_UNIT
-		" AS unit, b." HISTORY_NUMBER " AS history FROM %s AS e JOIN %s AS b ON b." HISTORY_ROW EQ
-		"e." HISTORY_ROW " WHERE " HISTORY_LATEST "),"
+	changes = histories_find_changes(run);
+	history_sql(
+		"CREATE UNLOGGED TABLE %s AS WITH"
 		" went AS (SELECT n.person, pg_catalog.array_agg(DISTINCT n.class ORDER BY n.class)::pg_catalog.text AS classes"
-		" FROM new AS n GROUP BY n.person),"
-		" came AS (SELECT e.person, pg_catalog.array_agg(DISTINCT e.history ORDER BY e.history)::pg_catalog.text AS histories"
-		" FROM ended AS e GROUP BY e.person)"
-		" SELECT b." HISTORY_ROW " AS nr, b." HISTORY_PERSON " AS person, b." HISTORY_NUMBER " AS history,"
-		" CASE WHEN c.class IS NULL THEN pg_catalog.concat(b." HISTORY_NUMBER ", ':-{}') ELSE"
-		" pg_catalog.concat(b." HISTORY_NUMBER ", ':', c.class, s." COPY_CHANGED ") END AS label,"
-		" s." COPY_UNIT " AS unit, c.class, coalesce(s." COPY_HELD ", false) AS held"
-		" FROM %s AS b LEFT JOIN %s AS s ON s." HISTORY_ROW EQ "b." HISTORY_ROW " LEFT JOIN c ON c.nr" EQ
-		"b." HISTORY_ROW " LEFT JOIN ended AS e ON e.nr" EQ "b." HISTORY_ROW " WHERE " HISTORY_LATEST
-		" AND (s." HISTORY_ROW " IS NOT NULL OR e.nr IS NULL)"
-		" UNION ALL SELECT e.nr, e.person, e.history, pg_catalog.concat(e.history, ':-', coalesce(w.classes, '{}')),"
-		" e.unit, NULL::pg_catalog.int8, false FROM ended AS e LEFT JOIN went AS w ON w.person" EQ "e.person"
-		" UNION ALL SELECT n.nr, n.person, NULL::pg_catalog.int8, pg_catalog.concat('+', o.histories, ':', n.class),"
-		" n.unit, n.class, false FROM new AS n LEFT JOIN came AS o ON o.person" EQ "n.person",
-		run->staged->building, class_numbers(run), histories->source, histories->ended, before, before,
-		histories->source);
-	history_sql("CREATE UNLOGGED TABLE %s AS SELECT o.*, false AS whole FROM (%s) AS o", histories->outcome,
-				rows);
+		" FROM %s AS n WHERE n.kind" EQ "1 GROUP BY n.person),"
+		" came AS (SELECT e." HISTORY_PERSON " AS person, pg_catalog.array_agg(DISTINCT e." HISTORY_NUMBER
+		" ORDER BY e." HISTORY_NUMBER ")::pg_catalog.text AS histories FROM %s AS e WHERE " LEFT_E
+		" GROUP BY e." HISTORY_PERSON ")"
+		" SELECT c.nr, c.person, c.history, CASE c.kind WHEN 1 THEN pg_catalog.concat('+', o.histories, ':', c.class)"
+		" WHEN 2 THEN pg_catalog.concat(c.history, ':-', coalesce(w.classes, '{}'))"
+		" ELSE CASE WHEN c.class IS NULL THEN pg_catalog.concat(c.history, ':-{}')"
+		" ELSE pg_catalog.concat(c.history, ':', c.class, c.changed) END END AS label, c.unit, c.class, c.held,"
+		" false AS whole, c.shown FROM %s AS c LEFT JOIN went AS w ON w.person" EQ "c.person AND c.kind" EQ
+		"2 LEFT JOIN came AS o ON o.person" EQ "c.person AND c.kind" EQ "1",
+		histories->outcome, changes, histories->ended, changes);
+	history_sql("DROP TABLE %s", changes);
 	if (histories->together)
 		histories_add_persons(run);
 }
@@ -122,13 +88,11 @@ find_defaults(Run *run, const char *defaults)
 
 	history_sql(
 		"CREATE UNLOGGED TABLE %s AS SELECT DISTINCT ON (o.history) o.history, CASE WHEN o.unit IS NULL THEN o.label"
-		" WHEN b." HISTORY_CLASS " IS NULL THEN pg_catalog.concat(o.history, ':-{}')"
-		" ELSE pg_catalog.concat(o.history, ':=') END AS label"
-		" FROM (SELECT o.history, o.label, o.unit, pg_catalog.min(o.nr) AS nr, pg_catalog.count(*) AS n FROM %s AS o"
-		" WHERE o.history IS NOT NULL GROUP BY o.history, o.label, o.unit) AS o"
-		" JOIN %s AS b ON b." HISTORY_ROW EQ "o.nr WHERE " HISTORY_LATEST
+		" WHEN NOT o.shown THEN pg_catalog.concat(o.history, ':-{}') ELSE pg_catalog.concat(o.history, ':=') END AS label"
+		" FROM (SELECT o.history, o.label, o.unit, pg_catalog.bool_or(o.shown) AS shown, pg_catalog.count(*) AS n"
+		" FROM %s AS o WHERE o.history IS NOT NULL GROUP BY o.history, o.label, o.unit) AS o"
 		" ORDER BY o.history, o.unit IS NOT NULL, o.n DESC, o.label COLLATE pg_catalog.\"C\"",
-		defaults, histories->outcome, history_before(histories));
+		defaults, histories->outcome);
 }
 
 /* Holds back the units that the condition is true of; how many rows. */
@@ -209,18 +173,15 @@ label_values(Run *run)
 {
 	const Histories *histories = run->request->series.histories;
 	char *labelled = history_table(run, "values");
-	const char *before = history_before(histories);
 	const char *of_b = histories->before_name != NULL ? history_ruled(run->source, "b") : NULL;
 	StringInfoData sql;
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql,
-					 "SELECT o.label, coalesce(b." HISTORY_CHANGES
-					 ", 0) OPERATOR(pg_catalog.+) s." COPY_CHANGED
+					 "SELECT o.label, s." HISTORY_CHANGES " OPERATOR(pg_catalog.+) s." COPY_CHANGED
 					 "::pg_catalog.int4 AS state%s FROM %s AS s JOIN %s AS o ON o.nr" EQ "s." HISTORY_ROW
-					 " LEFT JOIN %s AS b ON b." HISTORY_ROW EQ "s." HISTORY_ROW " AND " HISTORY_LATEST
 					 " WHERE o.label IS NOT NULL AND o.class IS NOT NULL AND (NOT o.held OR s." COPY_HELD ")",
-					 history_ruled(run->source, "s"), histories->source, histories->outcome, before);
+					 history_ruled(run->source, "s"), histories->source, histories->outcome);
 	if (histories->before_name != NULL)
 		appendStringInfo(
 			&sql,
@@ -286,6 +247,10 @@ hold_broken(Run *run, const char *defaults, bool *some)
 
 /* ---- the copy follows ---- */
 
+/* Rows of the copy that are among those, `w`, of a table, of which something is true. */
+#define AT_ONE_OF \
+	"s.ctid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT w.at FROM %s AS w WHERE w.at IS NOT NULL AND "
+
 /* The units that are so (of a condition) are as published last; new rows wait.  How many rows. */
 static int64
 hold_back(Run *run, const char *so)
@@ -294,28 +259,36 @@ hold_back(Run *run, const char *so)
 	char *back = history_table(run, "back");
 	int64 rows;
 
-	history_sql("CREATE UNLOGGED TABLE %s AS SELECT s." HISTORY_ROW " AS nr FROM %s AS s WHERE s." COPY_KNOWN
-				" AND s." COPY_UNIT " %s UNION ALL SELECT e." HISTORY_ROW " FROM %s AS e WHERE e." COPY_UNIT
+	history_sql("CREATE UNLOGGED TABLE %s AS SELECT s.ctid AS at, s." HISTORY_ROW " AS nr, s." COPY_KNOWN
+				" AS known, s." COPY_KNOWN " AND s." HISTORY_ROW " NOT IN (SELECT e." HISTORY_ROW
+				" FROM %s AS e) AS stays FROM %s AS s WHERE s." COPY_UNIT
+				" %s UNION ALL SELECT NULL, e." HISTORY_ROW ", true, false FROM %s AS e WHERE e." COPY_UNIT
 				" %s",
-				back, histories->source, so, histories->ended, so);
-	history_sql("INSERT INTO %s SELECT s.* FROM %s AS s WHERE s." COPY_UNIT " %s AND (NOT s." COPY_KNOWN
-				" OR EXISTS (SELECT 1 FROM %s AS b WHERE b." HISTORY_ROW EQ "s." HISTORY_ROW
-				" AND " HISTORY_LATEST " AND b." HISTORY_GONE "))",
-				histories->waiting, histories->source, so, history_before(histories));
-	rows = (int64) history_sql("DELETE FROM %s AS s WHERE s." COPY_UNIT " %s", histories->source, so);
-	rows += (int64) history_sql("DELETE FROM %s AS e WHERE e." COPY_UNIT " %s", histories->ended, so);
-	if (histories->before_name != NULL)
-		history_sql("INSERT INTO %s SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON
-					", true, false, true, NULL FROM %s AS b WHERE " HISTORY_LATEST " AND b." HISTORY_CLASS
-					" IS NOT NULL AND b." HISTORY_ROW " IN (SELECT x.nr FROM %s AS x)",
-					histories->source, histories->columns, histories->before_name, back);
+				back, histories->ended, histories->source, so, histories->ended, so);
+	history_sql("INSERT INTO %s SELECT s.* FROM %s AS s WHERE " AT_ONE_OF
+				"(NOT w.known OR w.nr IN (SELECT e." HISTORY_ROW " FROM %s AS e WHERE e." HISTORY_GONE "))))",
+				histories->waiting, histories->source, back, histories->ended);
+	/* (as it is, it was published last) */
+	rows = (int64) history_sql("UPDATE %s AS s SET " COPY_HELD " = true, " COPY_UNIT
+							   " = NULL WHERE " AT_ONE_OF "w.stays))",
+							   histories->source, back);
+	rows +=
+		(int64) history_sql("DELETE FROM %s AS s WHERE " AT_ONE_OF "NOT w.stays))", histories->source, back);
+	history_sql("INSERT INTO %s SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON
+				", true, false, true, NULL, b." HISTORY_NUMBER ", b." HISTORY_WHOLE ", true, b." HISTORY_SINCE
+				", b." HISTORY_CHANGES " FROM %s AS b WHERE b." HISTORY_CLASS
+				" IS NOT NULL AND b." HISTORY_ROW " IN (SELECT x.nr FROM %s AS x)",
+				histories->source, histories->columns, histories->ended, back);
+	rows += (int64) history_sql(
+		"UPDATE %s AS e SET " COPY_UNIT " = NULL, " ENDED_STATE_COLUMN " = CASE WHEN e." HISTORY_CLASS
+		" IS NULL THEN %d ELSE %d END WHERE e." HISTORY_ROW " IN (SELECT x.nr FROM %s AS x)",
+		histories->ended, ENDED_RESTS, ENDED_BECAME, back);
 	history_sql("DROP TABLE %s", back);
 	return rows;
 }
 
-/* Has the query k persons? */
 static bool
-are_enough(const Run *run, const char *persons)
+count_persons(const Run *run, const char *persons)
 {
 	bool isnull;
 
@@ -323,6 +296,17 @@ are_enough(const Run *run, const char *persons)
 				") AS p",
 				persons, run->request->k);
 	return DatumGetInt64(gate_value(0, 1, INT8OID, &isnull)) >= run->request->k;
+}
+
+/* Has the query k persons?  Mostly its first rows have. */
+static bool
+are_enough(const Run *run, const char *persons)
+{
+	int64 first = 100 * Min(run->request->k, 1000);
+
+	return count_persons(run,
+						 psprintf("SELECT f.person FROM (%s) AS f LIMIT " INT64_FORMAT, persons, first)) ||
+		   count_persons(run, persons);
 }
 
 void
@@ -333,12 +317,13 @@ histories_hold_few(Run *run)
 	/* (an empty source is no release) */
 	if (histories->rows > 0 &&
 		!are_enough(run, psprintf("SELECT s." HISTORY_PERSON " AS person FROM %s AS s", histories->source)) &&
-		are_enough(run, psprintf("SELECT b." HISTORY_PERSON " AS person FROM %s AS b WHERE " HISTORY_LATEST
-								 " AND b." HISTORY_CLASS
-								 " IS NOT NULL AND (EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ
-								 "b." HISTORY_ROW ") OR EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_ROW EQ
-								 "b." HISTORY_ROW " AND e." COPY_UNIT " IS NOT NULL))",
-								 histories->before_name, histories->source, histories->ended)))
+		are_enough(run,
+				   psprintf("SELECT b." HISTORY_PERSON " AS person FROM %s AS b WHERE " HISTORY_LATEST
+							" AND b." HISTORY_CLASS
+							" IS NOT NULL AND (EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ
+							"b." HISTORY_ROW ") OR EXISTS (SELECT 1 FROM %s AS e WHERE " LEFT_E
+							" AND e." HISTORY_ROW EQ "b." HISTORY_ROW " AND e." COPY_UNIT " IS NOT NULL))",
+							histories->before_name, histories->source, histories->ended)))
 		(void) histories_hold_all(run);
 }
 

@@ -4,7 +4,7 @@
  */
 #include "compat.h"
 #include "host/gate.h"
-#include "series/successive.h"
+#include "series/histories_rows.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
@@ -19,9 +19,7 @@ histories_know_persons(const Run *run, const char *rows)
 						" OPERATOR(pg_catalog.>) 1 LIMIT 1";
 
 	/* (who was known stays so) */
-	if (histories->before_name != NULL &&
-		history_sql("SELECT 1 FROM %s AS b WHERE b." HISTORY_WHOLE " IS NOT NULL LIMIT 1",
-					histories->before_name) > 0)
+	if (histories->knew_persons)
 		return true;
 	if (history_nmarks(source) != 1)
 		return history_nmarks(source) > 1;
@@ -116,7 +114,7 @@ of_persons(const Run *run, const char *rows)
 		" h AS MATERIALIZED (SELECT o.person, o.were::pg_catalog.text AS label, o.marks FROM o WHERE o.were IS NOT NULL)"
 		" SELECT o.nr, o.person, CASE WHEN o.were IS NOT NULL THEN OPERATOR(pg_catalog.-) pg_catalog.dense_rank()"
 		" OVER (ORDER BY h.whole COLLATE pg_catalog.\"C\", o.were) END AS history,"
-		" pg_catalog.concat(p.whole, '@', o.label) AS label, o.unit, o.class, o.held, true AS whole"
+		" pg_catalog.concat(p.whole, '@', o.label) AS label, o.unit, o.class, o.held, true AS whole, o.shown"
 		" FROM o JOIN (%s) AS p ON p.person" EQ "o.person LEFT JOIN (%s) AS h ON h.person" EQ "o.person",
 		history_marks(source, "s"), marks, rows, histories->source, history_before(histories),
 		whole_persons(run, "o"), whole_persons(run, "h"));
@@ -129,8 +127,9 @@ histories_add_persons(const Run *run)
 
 	history_sql(
 		"INSERT INTO %s %s", histories->outcome,
-		of_persons(run, psprintf("SELECT o.nr, o.person, o.label, o.unit, o.class, o.held FROM %s AS o",
-								 histories->outcome)));
+		of_persons(run,
+				   psprintf("SELECT o.nr, o.person, o.label, o.unit, o.class, o.held, o.shown FROM %s AS o",
+							histories->outcome)));
 }
 
 void
@@ -157,7 +156,7 @@ counted(void)
 
 /* How many rows that are not there with their key are there with another: their columns but the key are the same. */
 static int64
-count_renumbered(const Run *run)
+count_renumbered(const Run *run, const char *rows)
 {
 	const Histories *histories = run->request->series.histories;
 	int n, others = 0;
@@ -168,12 +167,13 @@ count_renumbered(const Run *run)
 			columns[others++] = columns[i];
 	history_sql(
 		"WITH b AS (SELECT %s AS look, pg_catalog.count(*) AS n FROM %s AS b WHERE " SHOWN_BEFORE
-		" AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW ") GROUP BY 1),"
+		" AND b." HISTORY_ROW " NOT IN (SELECT s." HISTORY_ROW " FROM %s AS s WHERE s." COPY_KNOWN
+		") GROUP BY 1),"
 		" s AS (SELECT %s AS look, pg_catalog.count(*) AS n FROM %s AS s WHERE NOT s." COPY_KNOWN
 		" GROUP BY 1) SELECT coalesce(pg_catalog.sum(least(b.n, s.n)), 0)::pg_catalog.int8 FROM b JOIN s ON s.look" EQ
 		"b.look",
-		history_text(columns, others, "b"), histories->before_name, histories->source,
-		history_text(columns, others, "s"), histories->source);
+		history_text(columns, others, "b"), histories->before_name, rows, history_text(columns, others, "s"),
+		rows);
 	return counted();
 }
 
@@ -193,16 +193,12 @@ raise_keys(Run *run, const char *why)
 }
 
 void
-histories_check_keys(Run *run)
+histories_check_keys(Run *run, const char *rows)
 {
 	const Histories *histories = run->request->series.histories;
-	const char *before = histories->before_name, *source = histories->source;
-	int64 shown, same, persons, there;
+	const char *before = histories->before_name;
+	int64 shown = histories->shown_before, same = histories->same, persons, there;
 
-	history_sql("SELECT pg_catalog.count(*) FROM %s AS b WHERE " SHOWN_BEFORE, before);
-	shown = counted();
-	history_sql("SELECT pg_catalog.count(*) FROM %s AS s WHERE s." COPY_KNOWN, source);
-	same = counted();
 	/* (if only few rows are left, their keys are no others) */
 	if (2 * same >= shown || 10 * histories->rows < shown)
 		return;
@@ -210,14 +206,13 @@ histories_check_keys(Run *run)
 				before);
 	persons = counted();
 	history_sql("SELECT pg_catalog.count(DISTINCT b." HISTORY_PERSON ") FROM %s AS b WHERE " SHOWN_BEFORE
-				" AND EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_PERSON EQ "b." HISTORY_PERSON ")",
-				before, source);
+				" AND b." HISTORY_PERSON " IN (SELECT s." HISTORY_PERSON " FROM %s AS s)",
+				before, rows);
 	there = counted();
 	if (10 * there < persons)
 		raise_keys(run, "Hardly any of these is in the source.");
 	/* (few rows may well have changed places; and so may all, of the same persons) */
-	history_sql("SELECT pg_catalog.count(DISTINCT s." HISTORY_PERSON ") FROM %s AS s", source);
-	if (shown >= MOST_BY_CHANCE && (there < persons || counted() > persons) &&
-		20 * count_renumbered(run) >= 19 * (shown - same))
+	if (shown >= MOST_BY_CHANCE && (there < persons || histories->persons > persons) &&
+		20 * count_renumbered(run, rows) >= 19 * (shown - same))
 		raise_keys(run, "Most rows are in the source under the key of another row.");
 }

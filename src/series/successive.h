@@ -165,10 +165,24 @@ typedef struct Histories
 	char *original_name;
 	char *source; /* its private copy, */
 	Oid relid;
-	char *present; /* the persons of the source, */
-	char *ended;   /* rows published last that it has not, */
+	char *fresh;   /* rows of it that were not published as they are, until they are paired, */
+	char *ended;   /* rows published last that it has not, or otherwise, as they were, */
 	char *waiting; /* and new rows that are not shown yet */
-	char *outcome; /* what becomes of each row; NULL: not asked yet */
+	char *outcome; /* what becomes of rows, where histories change; NULL: not asked yet */
+
+	/* of the rows published last, and of the source */
+	int64 most_row, most_person, most_history; /* no number is greater */
+	int64 persons;                             /* of the source; */
+	bool several;                              /* one of them has several rows */
+	int64 shown_before;                        /* rows */
+	int64 same;                                /* rows as they were published last */
+	bool knew_persons;                         /* histories of persons were counted before */
+
+	/* of this round, in the run's memory */
+	uint32 *class_of;   /* [most_row + 1] of each row, from 1 on; 0: it is not shown */
+	uint32 *history_of; /* [most_history + 1] what becomes of all of its rows; or HISTORY_PARTS */
+	uint32 *joined;     /* [nclasses + 1] new rows of a first release in each class, or HISTORY_PARTS */
+	int64 left_out;     /* rows of the copy that are in no class */
 	/*
 	 * Readers know which rows are one person's, or a row by more than one column: histories are of persons with all of their
 	 * rows, and these are held back as one.
@@ -183,6 +197,21 @@ typedef struct Histories
 #define COPY_CHANGED "kanon_changed" /* but for what is kept of it */
 #define COPY_HELD "kanon__held"      /* it is as published last, not as in the source */
 #define COPY_UNIT "kanon__unit"      /* what is held back as one; NULL: nothing to hold */
+#define COPY_SHOWN \
+	"kanon__shown" /* it was shown last; with HISTORY_NUMBER, _WHOLE, _SINCE and _CHANGES from there */
+
+/* The same of a row published last that the copy has not, or otherwise. */
+#define ENDED_STATE_COLUMN "kanon__state"
+#define ENDED_THERE_COLUMN "kanon__there" /* its person is in the source */
+
+enum
+{
+	ENDED_LEFT,   /* nothing has taken its place */
+	ENDED_BECAME, /* a row of the copy has */
+	ENDED_RESTS   /* it is not shown, and nothing is to be said of it */
+};
+
+#define LEFT_E "e." ENDED_STATE_COLUMN EQ "0"
 
 /* Rows that were published, as they were last: of `b`. */
 #define HISTORY_LATEST "b." HISTORY_PAST " IS NULL AND b." HISTORY_NUMBER " IS NOT NULL"
@@ -215,6 +244,9 @@ extern void histories_keep(Run *run);
 
 /* Counts all of it again, from both private tables and the target. */
 extern void histories_verify(Run *run);
+
+/* The rows of the copy that the method has left out are absent now. */
+extern void histories_leave_out(Run *run);
 
 /* ---- inside ---- */
 
@@ -264,7 +296,7 @@ extern void histories_add_persons(const Run *run);
 extern void histories_tell_persons(Run *run);
 
 /* Raises, and the release is held, where the keys are others than before: by them rows are known again. */
-extern void histories_check_keys(Run *run);
+extern void histories_check_keys(Run *run, const char *rows);
 
 /* ---- all of these ---- */
 
