@@ -16,15 +16,28 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
-/* Logical replication, with lists of columns and conditions. $1 is the old table, $2 the new one. */
+/* From 19 on a publication of all tables may leave some out: the column is not there before. */
+#define LEFT_OUT "coalesce((to_jsonb(r) ->> 'prexcept')::boolean, false)"
+
+/*
+ * Logical replication, with lists of columns and conditions, and what publications of all tables leave out.
+ * $1 is the old table, $2 the new one.
+ */
 #define REPLICATED                                                                                                              \
 	"SELECT format('publication %I', p.pubname),"                                                                               \
 	"  format('ALTER PUBLICATION %I ADD TABLE %s%s%s', p.pubname, $2::regclass,"                                                \
 	"    (SELECT ' (' || string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) || ')' FROM pg_attribute AS a"              \
 	"     WHERE a.attrelid = $1 AND a.attnum = ANY (r.prattrs)),"                                                               \
 	"    ' WHERE (' || pg_get_expr(r.prqual, $1) || ')')"                                                                       \
-	" FROM pg_publication_rel AS r JOIN pg_publication AS p ON p.oid = r.prpubid WHERE r.prrelid = $1"                          \
+	" FROM pg_publication_rel AS r JOIN pg_publication AS p ON p.oid = r.prpubid WHERE r.prrelid = $1 AND NOT " LEFT_OUT        \
 	"  AND NOT EXISTS (SELECT FROM pg_publication_rel AS n WHERE n.prpubid = r.prpubid AND n.prrelid = $2)"                     \
+	" UNION ALL "                                                                                                               \
+	"SELECT format('being left out of publication %I', p.pubname),"                                                             \
+	"  format('ALTER PUBLICATION %I SET ALL TABLES EXCEPT (%s)%s', p.pubname,"                                                  \
+	"    (SELECT string_agg(format('TABLE %s', o.oid), ', ' ORDER BY o.oid::text)"                                              \
+	"     FROM (SELECT n.prrelid::regclass AS oid FROM pg_publication_rel AS n WHERE n.prpubid = p.oid UNION SELECT $2) AS o)," \
+	"    CASE WHEN (to_jsonb(p) ->> 'puballsequences')::boolean THEN ', ALL SEQUENCES' END)"                                    \
+	" FROM pg_publication_rel AS r JOIN pg_publication AS p ON p.oid = r.prpubid WHERE r.prrelid = $1 AND " LEFT_OUT            \
 	" UNION ALL "                                                                                                               \
 	"SELECT 'replica identity', CASE c.relreplident WHEN 'f' THEN format('ALTER TABLE %s REPLICA IDENTITY FULL', $2::regclass)" \
 	"  WHEN 'n' THEN format('ALTER TABLE %s REPLICA IDENTITY NOTHING', $2::regclass) END"                                       \
@@ -70,7 +83,7 @@ static const char *const beside = REPLICATED
 static const char *const leave =
 	"SELECT format('publication %I', p.pubname), format('ALTER PUBLICATION %I DROP TABLE %s', p.pubname, $1::regclass)"
 	" FROM pg_publication_rel AS r JOIN pg_publication_rel AS n ON n.prpubid = r.prpubid JOIN pg_publication AS p ON p.oid = r.prpubid"
-	" WHERE r.prrelid = $1 AND n.prrelid = $2";
+	" WHERE r.prrelid = $1 AND n.prrelid = $2 AND NOT " LEFT_OUT;
 
 /* These name the table, so they run when the old one is gone and the new one has its name. */
 static const char *const after =
