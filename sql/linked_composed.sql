@@ -107,5 +107,19 @@ CREATE SCHEMA ward_public;
 SELECT table_name, role, row_count, published FROM kanon_linked('ward.client', '{"ward.client": {"quasi_identifiers": ["sex"]}, "ward.held": {"key": "id", "references": {"client": "ward.client"}, "quasi_identifiers": ["kind"], "keep": ["copies"]},
     "ward.held_loan": {"key": "id", "references": {"held": "ward.held"}, "quasi_identifiers": ["months"], "keep": ["amount"], "allow_identifying": ["amount"]}}', 'ward_public', 3);
 SELECT count(*) AS rows, sum(1.0 / copies)::int AS loans, sum(amount / copies) AS amount, (SELECT sum(amount) FROM ward.loan) AS source FROM ward_public.held_loan AS l JOIN ward_public.held AS h ON h.id = l.held;
+-- a name for a key of several columns is found beside any columns, and cut between characters
+DO $$ DECLARE name text := 'code_ver'; columns text := ''; BEGIN
+    LOOP columns := columns || format(', %I int', name); EXIT WHEN octet_length(name) = 59; name := left(name, 55) || '_key'; END LOOP;
+    EXECUTE 'CREATE TABLE ward.taken (code int, ver int, title text' || columns || ', PRIMARY KEY (code, ver))';
+END $$;
+CREATE TABLE ward.guest AS SELECT i AS id, i % 5 AS a FROM generate_series(1, 200) AS i;
+ALTER TABLE ward.guest ADD PRIMARY KEY (id);
+CREATE TABLE ward.booked AS SELECT i AS id, 1 + i % 200 AS guest, 1 + i % 5 AS code, 1 AS ver FROM generate_series(1, 400) AS i;
+INSERT INTO ward.taken (code, ver, title) SELECT i, 1, 'x' || i % 2 FROM generate_series(1, 5) AS i;
+ALTER TABLE ward.booked ADD FOREIGN KEY (guest) REFERENCES ward.guest, ADD FOREIGN KEY (code, ver) REFERENCES ward.taken;
+SELECT role, row_count, published FROM kanon_linked('ward.guest', '{"ward.guest": {"quasi_identifiers": ["a"]}, "ward.booked": {"keep": ["code", "ver"]}, "ward.taken": {"keep": ["title"]}}', NULL, 3, dry_run => true);
+ALTER TABLE ward.taken RENAME code TO "cööööööööööööööööööööööööööööö";
+ALTER TABLE ward.taken RENAME ver TO "vääääääääääääääääääääääääää";
+SELECT role, row_count, published FROM kanon_linked('ward.guest', '{"ward.guest": {"quasi_identifiers": ["a"]}, "ward.booked": {"keep": ["code", "ver"]}, "ward.taken": {"keep": ["title"]}}', NULL, 3, dry_run => true);
 DROP FUNCTION ward_publish;
 DROP SCHEMA ward, ward_public, ward_view CASCADE;

@@ -13,6 +13,7 @@
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -80,24 +81,25 @@ linked_check_part(const LinkedTable *table, const char *part)
 			"column of the key, with \"key\" and \"references\" in the options.");
 }
 
-/* A free name: "code_ver". */
+/* A free name: "code_ver", "code_ver_key", "code_ver_key2" … */
 static char *
 name_of(const LinkedTable *table, const List *parts)
 {
-	StringInfoData name;
+	StringInfoData all;
 	const ListCell *cell;
 
-	initStringInfo(&name);
+	initStringInfo(&all);
 	foreach (cell, parts)
-		appendStringInfo(&name, "%s%s", name.len > 0 ? "_" : "", (const char *) lfirst(cell));
-	for (;;)
+		appendStringInfo(&all, "%s%s", all.len > 0 ? "_" : "", (const char *) lfirst(cell));
+	for (int n = 0;; n++)
 	{
-		name.len = pg_mbcliplen(name.data, name.len, NAMEDATALEN - 5);
-		name.data[name.len] = '\0';
-		if (get_attnum(table->relid, name.data) == InvalidAttrNumber && linked_parts(table, name.data) == NIL)
-			return name.data;
-		name.len = Min(name.len, NAMEDATALEN - 9);
-		appendStringInfoString(&name, "_key");
+		char *more = n == 0 ? "" : n == 1 ? "_key" : psprintf("_key%d", n);
+		int length = pg_mbcliplen(all.data, all.len, NAMEDATALEN - 5 - (int) strlen(more));
+		char *name = psprintf("%.*s%s", length, all.data, more);
+
+		CHECK_FOR_INTERRUPTS();
+		if (get_attnum(table->relid, name) == InvalidAttrNumber && linked_parts(table, name) == NIL)
+			return name;
 	}
 }
 
