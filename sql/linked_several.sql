@@ -94,6 +94,8 @@ SELECT table_name, role, row_count, published FROM kanon_linked('bank.clients', 
 SELECT count(*) AS rows, sum(1.0 / l.copies)::int AS loans, sum(amount / l.copies) AS amount, (SELECT sum(paid / copies) FROM bank_public.payments) AS paid,
 	count(DISTINCT d.client_id) AS clients
 FROM bank_public.loans AS l JOIN bank_public.accounts AS a ON a.id = l.account_id JOIN bank_public.disposals AS d ON d.account_id = a.id;
+SELECT measure, column_name, round(before::numeric, 2) AS before, round(after::numeric, 2) AS after, round(value::numeric, 2) AS value
+FROM kanon_compare('bank.loans', 'bank_public.loans', '{months}', '{amount}', seed => 1, queries => 5) WHERE measure <> 'queries';
 SELECT conrelid::regclass, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'bank_public'::regnamespace AND contype = 'f' ORDER BY conrelid::regclass::text, 2;
 -- who checks counts each person who has a row; of the source, too
 SELECT persons, smallest, below_k, dangling, safe FROM kanon_check_linked('bank_public.clients', '{"bank_public.clients": {"quasi_identifiers": ["sex"]}, "bank_public.disposals": {},

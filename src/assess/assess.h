@@ -61,6 +61,7 @@ typedef struct Compared
 	KanonRelease *release; /* the records in codes of the source */
 	int nqis;              /* columns of which NULL shows nothing; those that were kept come after them */
 	int n;                 /* columns in all */
+	double *weight; /* [records' types] of a row, where the target has several copies of rows; NULL: 1 */
 } Compared;
 
 /* The values of the source that a cell stands for: n codes, or (codes is NULL) those from first on. */
@@ -78,9 +79,16 @@ typedef struct Spread
 extern Jsonb *hierarchies_asked(FunctionCallInfo fcinfo, int arg, Oid target, ArrayType *names);
 extern void hierarchies_lacking(const Source *source, int nqis, const KanonRelease *release);
 
-/* With SPI connected; takes a snapshot, which is the active one then. */
+/*
+ * With SPI connected; takes a snapshot, which is the active one then.  copies: a column "copies" of the target, which the source
+ * does not have, says of how many rows there each is one.
+ */
 extern Compared *compare_read(Oid source, Oid target, ArrayType *qis, ArrayType *keep, Jsonb *hierarchies,
-							  const char *who);
+							  bool copies, const char *who);
+
+/* How many rows those of a type are: each of the copies of a row is a part of it.  And all of the target. */
+extern double compare_weight(const Compared *compared, uint32 record);
+extern double compare_records(const Compared *compared);
 
 extern Spread compare_spread(const Compared *compared, uint32 record, int column);
 

@@ -192,7 +192,7 @@ mean_and_spread(const Compared *compared, const Numbers *numbers, bool after, bo
 			compared->release->cells[(Size) i * compared->n + numbers->column].show == KANON_SHOW_NOTHING)
 			continue;
 		m = cell_moments(compared, numbers, after, i);
-		double rows = (double) types->rows[i];
+		double rows = after ? compare_weight(compared, i) : (double) types->rows[i];
 
 		sum.part += rows * m.part;
 		sum.x += rows * m.x;
@@ -213,7 +213,7 @@ correlation(const Compared *compared, const Numbers *one, const Numbers *other, 
 	{
 		Moments a = cell_moments(compared, one, after, i);
 		Moments b = cell_moments(compared, other, after, i);
-		double rows = (double) types->rows[i];
+		double rows = after ? compare_weight(compared, i) : (double) types->rows[i];
 
 		w += rows * a.part * b.part;
 		x += rows * a.x * b.part;
@@ -259,7 +259,7 @@ put_column(Lines *lines, const Compared *compared, int c, Numbers *numbers, bool
 	const KanonColumn *values = &compared->rows->grouped[c];
 	double *before = border_palloc(compared->border, sizeof(double) * values->distinct);
 	double *after = border_palloc(compared->border, sizeof(double) * values->distinct);
-	double rows = (double) compared->rows->nrows, records = (double) compared->records->nrows;
+	double rows = (double) compared->rows->nrows, records = compare_records(compared);
 	double apart = 0, found = 0, ahead = 0, moved = 0;
 
 	compare_shares(compared, c, before, after);
@@ -368,10 +368,10 @@ kanon_compare(PG_FUNCTION_ARGS)
 		PG_GETARG_OID(ARG_SOURCE), PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS),
 		array_arg(fcinfo, ARG_KEEP),
 		hierarchies_asked(fcinfo, ARG_HIERARCHIES, PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS)),
-		"kanon_compare");
+		true, "kanon_compare");
 	numbers = border_palloc(compared->border, sizeof(Numbers) * compared->n);
 	rows = (double) compared->rows->nrows;
-	records = (double) compared->records->nrows;
+	records = compare_records(compared);
 	put(lines, "rows", NULL, &rows, &records, records - rows, "of the source, and of what was published");
 	for (int c = 0; c < compared->n; c++)
 	{

@@ -104,12 +104,73 @@ both_lists(ArrayType *qis, ArrayType *keep, int *nqis)
 	return name_list(all, *nqis + nkept);
 }
 
+/* ---- copies ---- */
+
+#define COPIES "copies"
+
+/* The place of the column that says how many copies there are; -1: the target has none, or the source has it, too. */
+static int
+group_by_copies(Compared *compared)
+{
+	const char *name = COPIES;
+	int n;
+
+	if (get_attnum(compared->source->relid, name) != InvalidAttrNumber ||
+		get_attnum(compared->target->relid, name) <= 0 ||
+		get_atttype(compared->target->relid, get_attnum(compared->target->relid, name)) != INT8OID)
+		return -1;
+	return source_group_by(compared->target,
+						   source_columns(compared->target, name_list(&name, 1), "copies", "a number", &n));
+}
+
+/* Rows that do not say it count as others do on the average. */
+static void
+weigh_copies(Compared *compared, int place)
+{
+	const RowTypes *records = compared->records;
+	Dictionary *dictionary = compared->target->qis[place].dictionary;
+	double rows = 0, parts = 0;
+
+	compared->weight = border_palloc(compared->border, sizeof(double) * Max(records->ntypes, 1));
+	for (uint32 i = 0; i < records->ntypes; i++)
+	{
+		bool isnull;
+		Datum copies = dictionary_value(dictionary, records->grouped[place].code[i], &isnull);
+
+		compared->weight[i] = isnull ? 0 : 1.0 / Max(DatumGetInt64(copies), 1);
+		rows += isnull ? 0 : (double) records->rows[i];
+		parts += compared->weight[i] * (double) records->rows[i];
+	}
+	for (uint32 i = 0; i < records->ntypes; i++)
+		if (compared->weight[i] == 0)
+			compared->weight[i] = rows > 0 ? parts / rows : 1;
+}
+
+double
+compare_weight(const Compared *compared, uint32 record)
+{
+	return (double) compared->records->rows[record] *
+		   (compared->weight != NULL ? compared->weight[record] : 1);
+}
+
+double
+compare_records(const Compared *compared)
+{
+	double all = 0;
+
+	for (uint32 i = 0; i < compared->records->ntypes && compared->weight != NULL; i++)
+		all += compare_weight(compared, i);
+	return compared->weight != NULL ? all : (double) compared->records->nrows;
+}
+
 Compared *
-compare_read(Oid source, Oid target, ArrayType *qis, ArrayType *keep, Jsonb *hierarchies, const char *who)
+compare_read(Oid source, Oid target, ArrayType *qis, ArrayType *keep, Jsonb *hierarchies, bool copies,
+			 const char *who)
 {
 	Compared *compared = palloc0(sizeof(Compared));
 	Border *border = border_create(who);
 	ArrayType *names = both_lists(qis, keep, &compared->nqis);
+	int place;
 
 	compared->border = border;
 	compared->source = source_open_beside(source, names, "quasi_identifiers");
@@ -123,7 +184,10 @@ compare_read(Oid source, Oid target, ArrayType *qis, ArrayType *keep, Jsonb *hie
 		written_match(&compared->source->qis[c], &compared->target->qis[c]);
 	compared->rows = rowtypes_read(compared->source, border);
 	rowtypes_levels(compared->rows, border);
+	place = copies ? group_by_copies(compared) : -1;
 	compared->records = rowtypes_read(compared->target, border);
+	if (place >= 0)
+		weigh_copies(compared, place);
 	compared->release = written_release(compared->source, compared->records, false, border);
 	hierarchies_lacking(compared->source, compared->nqis, compared->release);
 	return compared;
@@ -168,7 +232,7 @@ compare_shares(const Compared *compared, int column, double *before, double *aft
 	for (uint32 i = 0; i < compared->records->ntypes; i++)
 	{
 		Spread spread = compare_spread(compared, i, column);
-		double each = spread.n > 0 ? (double) compared->records->rows[i] / spread.n : 0;
+		double each = spread.n > 0 ? compare_weight(compared, i) / spread.n : 0;
 
 		CHECK_FOR_INTERRUPTS();
 		if (spread.n == 1)
@@ -286,7 +350,7 @@ estimate_rows(const Compared *compared, const Asked *asked, int n)
 
 	for (uint32 i = 0; i < compared->records->ntypes; i++)
 	{
-		double share = (double) compared->records->rows[i];
+		double share = compare_weight(compared, i);
 
 		for (int d = 0; d < n && share > 0; d++)
 			share *= answer(&asked[d], compare_spread(compared, i, asked[d].column));

@@ -403,7 +403,7 @@ kanon_distributions(PG_FUNCTION_ARGS)
 		PG_GETARG_OID(ARG_SOURCE), PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS),
 		array_arg(fcinfo, ARG_KEEP),
 		hierarchies_asked(fcinfo, ARG_HIERARCHIES, PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS)),
-		"kanon_distributions");
+		false, "kanon_distributions");
 	nest = plain_text_begin();
 	for (int c = 0; c < compared->n; c++)
 		put_column(lines, compared, c, k);

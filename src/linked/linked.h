@@ -198,6 +198,8 @@ typedef struct Linked
 	int64 run;                         /* in the record */
 	struct LinkedHistories *histories; /* whose persons are protected over all releases; or NULL */
 
+	bool told_many; /* who has many rows */
+
 	/* trials */
 	bool tries_all; /* tables that are not linked, too */
 	double loss;    /* the sum over all tables */
@@ -250,6 +252,9 @@ extern void linked_check_given(const Linked *linked);
  */
 extern void linked_begin(Linked *linked, Oid subject, Jsonb *tables);
 extern bool linked_publish(Linked *linked);
+
+/* A NOTICE, before that takes long: how many persons have very many rows. */
+extern void linked_tell_many(Linked *linked);
 extern void linked_end(Linked *linked);
 
 /* Bounds of hierarchies of all tables, for the publication's next release. */

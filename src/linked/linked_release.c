@@ -97,6 +97,15 @@ tell_many(const Linked *linked, const LinkedTable *table)
 				 errhint("Bound the rows of a person by \"max_rows\" of this table.")));
 }
 
+void
+linked_tell_many(Linked *linked)
+{
+	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS && !linked->told_many; i++)
+		if (linked->tables[i].terms.max_rows == 0 && linked->tables[i].reference == NULL)
+			tell_many(linked, &linked->tables[i]);
+	linked->told_many = true;
+}
+
 /* Rows that do not show to which other row they refer. */
 static void
 tell_parted(const Linked *linked)
@@ -130,9 +139,6 @@ tell(const Linked *linked)
 						 errdetail("Too few persons are like them in \"%s\", and its residual is 'drop'.",
 								   linked->tables[0].relname),
 						 errhint("Other hierarchies or patterns of the subject's table keep more persons.")));
-	for (int i = 1; i < linked->n && linked->tables[i].role == LINKED_ROWS; i++)
-		if (linked->tables[i].terms.max_rows == 0)
-			tell_many(linked, &linked->tables[i]);
 	for (int i = 1; i < linked->n; i++)
 	{
 		const LinkedTable *table = &linked->tables[i];

@@ -419,6 +419,7 @@ linked_solve(Linked *linked)
 	if (linked->m == 0)
 		linked_number_others(linked);
 	problem.npersons = linked->npersons;
+	linked_tell_many(linked);
 	if (linked->histories != NULL)
 		linked_hold_rows(linked, tables);
 	if (problem.ntables > 0)
