@@ -211,8 +211,10 @@ typedef struct SeriesRequest
 	bool appends;                /* the rows are a batch, and no release before is asked */
 	const char *persons;         /* with a key: who is in which class */
 	struct Histories *histories; /* with a key: k holds over all releases (successive.h); or NULL */
-	bool stable;                 /* it is to stay near the release before: */
-	const char *types;           /* which row type is in which class; NULL: nobody asks */
+	struct Values
+		*values; /* with a key: a person stays among the same values in all releases (values.h); or NULL */
+	bool stable; /* it is to stay near the release before: */
+	const char *types; /* which row type is in which class; NULL: nobody asks */
 	Oid like;          /* a table of the release before: this one is of the same kind; or InvalidOid */
 	Oid previous;      /* types of the release before, or InvalidOid, */
 	int64 rows_before; /* and its rows; 0: there is none */

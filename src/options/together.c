@@ -6,6 +6,7 @@
 #include "options/together.h"
 
 #define KNOWN " cannot be given with known_columns or combinations"
+#define VALUES " cannot be given with protect_successive => 'values'"
 #define K_MAP_TAKERS                                                                                                     \
 	"kanon_full_domain, kanon_subtree and method 'mondrian' of kanon_cluster take the rule; so does method 'greedy' of " \
 	"kanon_pattern_guided."
@@ -140,6 +141,46 @@ static const Refusal refusals[] = {
 		{"known columns", "key", "a publication with known_columns or combinations takes no key",
 		 "kanon does not protect histories of persons against an attacker who knows few columns.",
 		 "Leave the key out: kanon recognises unchanged rows without it."},
+	[TOGETHER_VALUES_MODEL] = {"protect_successive => 'values'", "other models than cluster",
+							   "model \"%s\"" VALUES,
+							   "Classes have the same values equally often, and any shape.",
+							   "Take model 'cluster'."},
+	[TOGETHER_VALUES_METHOD] = {"protect_successive => 'values'", "other methods than mondrian",
+								"method \"%s\"" VALUES,
+								"Persons who stay among the same values are divided as Mondrian does.",
+								"Take 'mondrian', which is the default."},
+	[TOGETHER_VALUES_RULES] =
+		{"protect_successive => 'values'", "more than one kanon_distinct_l of one column",
+		 "other rules than one kanon_distinct_l of one column" VALUES,
+		 "The values of one column are protected.",
+		 "Give one rule in options: {\"privacy\": [{\"rule\": \"distinct_l\", \"column\": "
+		 "\"diagnosis\", \"l\": 3}]}."},
+	[TOGETHER_VALUES_KEEP] =
+		{"protect_successive => 'values'", "other kept columns than that of the rule",
+		 "the kept column \"%s\"" VALUES,
+		 "A reader who finds one of its values in a person's class of each release has found the person's row, "
+		 "and the value beside it.",
+		 "Make it a quasi-identifier, or leave it out."},
+	[TOGETHER_VALUES_MASK] = {"protect_successive => 'values'", "mask", "masks" VALUES,
+							  "A mask may show two values as one.",
+							  "Leave mask out, or publish a view that coarsens the values."},
+	[TOGETHER_VALUES_RESIDUAL] = {"protect_successive => 'values'", "other residuals than drop",
+								  "another residual than 'drop'" VALUES,
+								  "Persons who cannot be shown among enough values wait.", "Leave it out."},
+	[TOGETHER_VALUES_HELD] = {"protect_successive => 'values'", "max_held", "max_held" VALUES,
+							  "Nobody is shown otherwise than in the source.",
+							  "Leave it out: held_persons counts persons who wait."},
+	[TOGETHER_VALUES_APPEND] = {"protect_successive => 'values'", "append", "append" VALUES,
+								"Rows that were shown never change, so that there is nothing to protect.",
+								"Leave one of them out."},
+	[TOGETHER_VALUES_LINKED] = {"protect_successive => 'values'", "several tables", "several tables" VALUES,
+								"The values of one table are protected.",
+								"Say protect_successive => true, or publish one table."},
+	[TOGETHER_VALUES_SEVERAL] =
+		{"protect_successive => 'values'", "a key whose persons have several rows",
+		 "persons of the key \"%s\" have several rows, and values are protected of one row each",
+		 "Two rows of a person in one class would halve what hides each of them.",
+		 "Publish a view with one row per person."},
 };
 
 void

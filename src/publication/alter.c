@@ -10,6 +10,7 @@
 #include "host/settings.h"
 #include "host/excerpt.h"
 #include "options/request.h"
+#include "options/together.h"
 #include "publication/appended.h"
 
 #include "access/xact.h"
@@ -244,8 +245,7 @@ find_changes(const KanonPublication *before, const KanonPublication *after)
 	compare_text(&changes, "keep_releases", number_text(before->keep_releases),
 				 number_text(after->keep_releases), false);
 	compare_text(&changes, "stable", bool_text(before->stable), bool_text(after->stable), true);
-	compare_text(&changes, "protect_successive", bool_text(before->protect_successive),
-				 bool_text(after->protect_successive), true);
+	compare_text(&changes, "protect_successive", protection_word(before), protection_word(after), true);
 	compare_text(&changes, "key", before->key, after->key, true);
 	if (before->bounds != NULL && after->bounds == NULL)
 		add_change(&changes, "bounds of hierarchies are drawn anew", true);
@@ -306,6 +306,25 @@ refuse_other_histories(const KanonPublication *before, const KanonPublication *a
 			 errhint(
 				 "Begin new histories: say protect_successive => false with the change, refresh, and then true "
 				 "again. Readers who keep releases can compare those before.")));
+}
+
+/* The private table of one way to protect says nothing to the other. */
+static void
+refuse_other_protection(const KanonPublication *before, const KanonPublication *after)
+{
+	if (after->protect_values && publication_is_linked(after))
+		together_refuse(TOGETHER_VALUES_LINKED, NULL, NULL);
+	if (!(before->protect_successive && after->protect_values) &&
+		!(before->protect_values && after->protect_successive))
+		return;
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+		 errmsg("publication %s is protected in another way", after->name),
+		 errdetail("What is kept of its persons is for protect_successive => '%s'.", protection_word(before)),
+		 errhint("Say protect_successive => false, refresh, and then '%s'. Readers who keep releases can "
+				 "compare those before.",
+				 protection_word(after))));
 }
 
 /* As the next refresh would, but for the view, which readers have. */
@@ -383,7 +402,7 @@ store(void *arg)
 
 /*
  * kanon_alter_publication(publication text, quasi_identifiers name[], k bigint, options jsonb, model text,
- * keep_releases int, stable boolean, protect_successive boolean, key name, set_options jsonb,
+ * keep_releases int, stable boolean, protect_successive kanon_protection, key name, set_options jsonb,
  * drop_options name[], dry_run boolean, solve boolean, renew_bounds boolean): NULL leaves as it is.
  */
 Datum
@@ -420,12 +439,13 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(ALTER_STABLE))
 		publication->stable = PG_GETARG_BOOL(ALTER_STABLE);
 	if (!PG_ARGISNULL(ALTER_PROTECT))
-		publication->protect_successive = PG_GETARG_BOOL(ALTER_PROTECT);
+		protection_take(publication, fcinfo, ALTER_PROTECT);
 	if (bool_arg(fcinfo, ALTER_RENEW_BOUNDS, "renew_bounds"))
 		publication->bounds = NULL;
 	if (!PG_ARGISNULL(ALTER_KEY))
 		set_key(publication, NameStr(*PG_GETARG_NAME(ALTER_KEY)));
 
+	refuse_other_protection(&before, publication);
 	if (publication_is_linked(publication))
 	{
 		linked_alter(publication, before.options);
@@ -453,7 +473,8 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 								   " persons and more go on as they are.",
 								   publication->k, before.k),
 						 errhint("Create the publication anew where that is too few.")));
-	if (publication->protect_successive && !before.protect_successive)
+	if ((publication->protect_successive && !before.protect_successive) ||
+		(publication->protect_values && !before.protect_values))
 		ereport(NOTICE,
 				(errmsg("publication %s is protected from its next release on", publication->name),
 				 errdetail("A reader who keeps earlier releases can compare them with all later ones."),
@@ -478,6 +499,7 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	/* (the options may be SPI's memory) */
 	if (before.stable != publication->stable ||
 		before.protect_successive != publication->protect_successive ||
+		before.protect_values != publication->protect_values ||
 		compareJsonbContainers(&before.options->root, &publication->options->root) != 0)
 		definition_tell(publication);
 	SPI_finish();

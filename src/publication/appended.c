@@ -157,6 +157,8 @@ appended_check(const KanonPublication *publication)
 		return;
 	if (model->of_sets || model->near == NULL)
 		together_refuse(TOGETHER_FREEFORM_APPEND, publication->model, NULL);
+	if (publication->protect_values)
+		together_refuse(TOGETHER_VALUES_APPEND, NULL, NULL);
 	if (publication->protect_successive)
 		refuse("protect_successive",
 			   "Rows that were shown never change, so that there is nothing to protect.");

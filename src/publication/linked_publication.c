@@ -20,6 +20,7 @@
 #include "rows/row_types.h"
 #include "rows/target.h"
 #include "options/request.h"
+#include "options/together.h"
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
@@ -592,7 +593,7 @@ check_names(KanonPublication *publication, const Linked *linked, const char *sch
 
 /*
  * kanon_create_linked_publication(name text, subject regclass, tables jsonb, k bigint, known_rows text,
- * keep_releases int, stable boolean, protect_successive boolean, pseudonym text, private_schema name)
+ * keep_releases int, stable boolean, protect_successive kanon_protection, pseudonym text, private_schema name)
  */
 Datum
 kanon_create_linked_publication(PG_FUNCTION_ARGS)
@@ -617,7 +618,9 @@ kanon_create_linked_publication(PG_FUNCTION_ARGS)
 	publication->k = class_size_arg(fcinfo, ARG_K);
 	publication->keep_releases = keep_releases_arg(fcinfo, ARG_KEEP_RELEASES);
 	publication->stable = bool_arg(fcinfo, ARG_STABLE, "stable");
-	publication->protect_successive = bool_arg(fcinfo, ARG_PROTECT, "protect_successive");
+	protection_take(publication, fcinfo, ARG_PROTECT);
+	if (publication->protect_values)
+		together_refuse(TOGETHER_VALUES_LINKED, NULL, NULL);
 	linked_know(linked, known_rows);
 	linked->k = publication->k;
 	group_check_pseudonym(pseudonym);

@@ -83,10 +83,12 @@ say_histories(KanonPublication *publication)
 	char *name = quote_literal_cstr(publication->name);
 
 	say(publication,
-		"the private table of its histories was dropped, or belongs to another role: no release can go on from there",
+		publication->protect_values
+			? "the private table of its persons' values was dropped, or belongs to another role: no release can go on from there"
+			: "the private table of its histories was dropped, or belongs to another role: no release can go on from there",
 		psprintf("SELECT kanon_alter_publication(%s, protect_successive => false); SELECT kanon_refresh(%s); "
-				 "SELECT kanon_alter_publication(%s, protect_successive => true)",
-				 name, name, name));
+				 "SELECT kanon_alter_publication(%s, protect_successive => %s)",
+				 name, name, name, publication->protect_values ? "'values'" : "true"));
 }
 
 void
@@ -111,7 +113,7 @@ publication_diagnose(KanonPublication *publication)
 	else if ((current = release_current(releases(publication, NULL))) == NULL)
 		say(publication, "its history has no current release",
 			psprintf("SELECT kanon_refresh(%s)", quote_literal_cstr(publication->name)));
-	else if (publication->protect_successive && current->histories_lost)
+	else if ((publication->protect_successive || publication->protect_values) && current->histories_lost)
 		say_histories(publication);
 	else if (OidIsValid(current->relation) &&
 			 relation_natts(publication->published) >

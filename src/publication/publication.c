@@ -125,7 +125,7 @@ definition_options(const KanonPublication *publication)
 static void
 check_protection(const KanonPublication *publication)
 {
-	if (publication->protect_successive && publication->key == NULL)
+	if ((publication->protect_successive || publication->protect_values) && publication->key == NULL)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("protect_successive needs a key"),
@@ -225,6 +225,11 @@ definition_tell(const KanonPublication *publication)
 	}
 	stays = publication_is_linked(publication) || model_find(publication->model)->near != NULL;
 
+	if (publication->protect_values)
+	{
+		values_tell(publication);
+		return;
+	}
 	if (!publication->stable && !(publication_is_linked(publication) && publication->protect_successive))
 		ereport(
 			WARNING,
@@ -263,6 +268,7 @@ definition_check(const KanonPublication *publication)
 	check_protection(publication);
 	check_key(publication, model);
 	appended_check(publication);
+	values_check(publication);
 	definition_check_stable(publication, model);
 }
 
@@ -406,7 +412,7 @@ publication_establish(KanonPublication *publication, const char *name, Oid sourc
 
 /*
  * kanon_create_publication(name text, source regclass, quasi_identifiers name[], k bigint, options jsonb,
- * model text, keep_releases int, stable boolean, protect_successive boolean, key name, private_schema name,
+ * model text, keep_releases int, stable boolean, protect_successive kanon_protection, key name, private_schema name,
  * append name, lag interval, min_batch bigint, max_batch bigint, hold text, expire interval, policy text)
  */
 Datum
@@ -430,7 +436,7 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	publication->options = relations_resolved(PG_GETARG_JSONB_P(ARG_OPTIONS), NULL);
 	publication->keep_releases = keep_releases_arg(fcinfo, ARG_KEEP_RELEASES);
 	publication->stable = bool_arg(fcinfo, ARG_STABLE, "stable");
-	publication->protect_successive = bool_arg(fcinfo, ARG_PROTECT, "protect_successive");
+	protection_take(publication, fcinfo, ARG_PROTECT);
 	if (!PG_ARGISNULL(ARG_APPEND))
 	{
 		publication->append = pstrdup(NameStr(*PG_GETARG_NAME(ARG_APPEND)));

@@ -46,10 +46,11 @@ typedef struct KanonPublication
 		views; /* of several tables: Oids of the other views, in the order of the options; InvalidOid: gone */
 	int32 keep_releases;
 	bool stable;
-	bool protect_successive;
-	bool strangers; /* what was named could run code of another role when it was: it may still */
-	char *key;      /* the column that says who a row is about, or NULL */
-	Jsonb *bounds;  /* of hierarchies, since some release (stable_keep.c); NULL: the next one draws them */
+	bool protect_successive; /* histories, */
+	bool protect_values;     /* or values (protected_values.c) */
+	bool strangers;          /* what was named could run code of another role when it was: it may still */
+	char *key;               /* the column that says who a row is about, or NULL */
+	Jsonb *bounds; /* of hierarchies, since some release (stable_keep.c); NULL: the next one draws them */
 	bytea
 		*mask_key;  /* a secret: of masks that last from release to release; NULL: a definition without one */
 	Oid secret_of;  /* a definition whose secret a new one takes over; InvalidOid: it has its own */
@@ -228,6 +229,22 @@ extern KanonPublication *publication_claim(KanonPublication *publication, bool w
 
 /* A free name for something that belongs to the publication, qualified and quoted: another one for each name and `what`. */
 extern char *private_name(const char *name, const char *what, Oid namespace, char **bare);
+
+/* ---- protected_values.c: what protects, and publications that protect values ---- */
+
+/* The argument protect_successive: 'false', 'true' or 'values'; and the word for what a publication has. */
+extern void protection_take(KanonPublication *publication, FunctionCallInfo fcinfo, int arg);
+extern const char *protection_word(const KanonPublication *publication);
+
+/* Raises what cannot be published so. */
+extern void values_check(const KanonPublication *publication);
+
+/* Tells what is promised and what is not. */
+extern void values_tell(const KanonPublication *publication);
+
+struct Request;
+extern void values_fill(const KanonPublication *publication, const Release *before, int64 release,
+						const char *after, struct Request *request);
 
 /* ---- linked_publication.c: several tables as one publication ---- */
 

@@ -184,6 +184,7 @@ read_definition(const Row *row, void *arg)
 	publication->keep_releases = isnull ? 1 : DatumGetInt32(value);
 	publication->stable = row_bool(row, "stable");
 	publication->protect_successive = row_bool(row, "protect_successive");
+	publication->protect_values = row_bool(row, "protect_values");
 	publication->strangers = row_bool(row, "strangers");
 	appended_read(publication, row);
 	publication->key = row_text(row, "key");
@@ -449,7 +450,7 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 						 " protect_successive pg_catalog.bool NOT NULL, key pg_catalog.text,"
 						 " mask_key pg_catalog.bytea, bounds pg_catalog.jsonb, strangers pg_catalog.bool,"
 						 " views pg_catalog._regclass, append pg_catalog.text, grows pg_catalog.bool,"
-						 " appended pg_catalog._regclass)",
+						 " appended pg_catalog._regclass, protect_values pg_catalog.bool)",
 						 qualified, quote_identifier(name_schema(publication->extension)), OPTIONS_TYPE));
 	publication->definition = get_relname_relid(bare, namespace);
 	keep_private(publication->definition);
@@ -483,10 +484,11 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 	"pg_catalog.decode(pg_catalog.replace(pg_catalog.concat(pg_catalog.gen_random_uuid()," \
 	" pg_catalog.gen_random_uuid()), '-'::pg_catalog.text, ''::pg_catalog.text), 'hex'::pg_catalog.text)"
 
-#define COLUMNS                                                                              \
-	"name, published, source, history, model, quasi_identifiers, k, options, keep_releases," \
-	" stable, protect_successive, key, relations, bounds, strangers, views, append, grows, appended"
-#define VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19"
+#define COLUMNS                                                                                       \
+	"name, published, source, history, model, quasi_identifiers, k, options, keep_releases,"          \
+	" stable, protect_successive, key, relations, bounds, strangers, views, append, grows, appended," \
+	" protect_values"
+#define VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20"
 
 /* The key that the statement has made. */
 static void
@@ -522,9 +524,9 @@ secret_source(const KanonPublication *publication)
 static void
 bring_up_to_date(const KanonPublication *publication)
 {
-	static const char *const columns[][2] = {{"bounds", "jsonb"},    {"strangers", "bool"},
-											 {"views", "_regclass"}, {"append", "text"},
-											 {"grows", "bool"},      {"appended", "_regclass"}};
+	static const char *const columns[][2] = {
+		{"bounds", "jsonb"}, {"strangers", "bool"},     {"views", "_regclass"},    {"append", "text"},
+		{"grows", "bool"},   {"appended", "_regclass"}, {"protect_values", "bool"}};
 
 	rows_identify(publication->definition);
 	for (int i = 0; i < lengthof(columns); i++)
@@ -569,6 +571,7 @@ publication_store(KanonPublication *publication)
 	parameter(&p, BOOLOID, BoolGetDatum(publication->strangers), false);
 	parameter_relations(&p, publication->views);
 	appended_store(publication, &p);
+	parameter(&p, BOOLOID, BoolGetDatum(publication->protect_values), false);
 	row_write(
 		keyed ? psprintf("WITH before AS (DELETE FROM %%1$s RETURNING mask_key) INSERT INTO %%1$s (" COLUMNS
 						 ", mask_key) SELECT " VALUES

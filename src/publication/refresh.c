@@ -18,6 +18,7 @@
 #include "rows/verify.h"
 #include "options/request.h"
 #include "series/successive.h"
+#include "series/values.h"
 #include "run/run.h"
 #include "publication/appended.h"
 
@@ -158,6 +159,8 @@ definition_text(const KanonPublication *publication)
 	for (int i = 0; i < n; i++)
 		appendStringInfo(&text, " %s", quote_identifier(qis[i]));
 	appendStringInfoString(&text, policy_points(publication));
+	if (publication->protect_values)
+		appendStringInfoString(&text, "\nvalues");
 	return text.data;
 }
 
@@ -222,6 +225,9 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 		request->series.histories->after = table_name(publication, release, "rows", &bare);
 		request->series.histories->release = release->number;
 	}
+	if (publication->protect_values)
+		values_fill(publication, before, release->number, table_name(publication, release, "values", &bare),
+					request);
 	request->series.like = before != NULL ? before->relation : InvalidOid;
 	request->series.definition = definition_text(publication);
 	request->series.rehearsed = !may_keep;
@@ -272,6 +278,7 @@ release_outline(KanonPublication *publication, Release *release, List *releases)
 	fill_request(publication, release, releases, false, &request);
 	request.target = table_name(publication, release, "release", &bare);
 	request.series.histories = NULL;
+	request.series.values = NULL;
 	request.series.definition = NULL;
 	request.series.outlined = true;
 	run = run_request(&request);
@@ -351,6 +358,12 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 		release->rows = relation_of(request.series.histories->after);
 		release->held_persons = request.series.histories->told.persons;
 		release->held_oldest = request.series.histories->told.oldest;
+	}
+	if (request.series.values != NULL)
+	{
+		release->rows = relation_of(request.series.values->after);
+		release->held_persons = request.series.values->told.persons;
+		release->held_oldest = request.series.values->told.oldest;
 	}
 	CommandCounterIncrement();
 	keep_private(release->relation);

@@ -50,7 +50,7 @@ kanon_publication_list(PG_FUNCTION_ARGS)
 		line_value(lines, JsonbPGetDatum(publication->options), publication->options != NULL);
 		line_int4(lines, publication->keep_releases, !publication->lost);
 		line_bool(lines, publication->stable, !publication->lost);
-		line_bool(lines, publication->protect_successive, !publication->lost);
+		line_text(lines, publication->lost ? NULL : protection_word(publication));
 		line_text(lines, publication->key);
 		line_text(lines, publication->append);
 		line_int8(lines, current != NULL ? current->number : 0, current != NULL);

@@ -13,6 +13,7 @@
 #include "rows/verify.h"
 #include "options/request.h"
 #include "series/successive.h"
+#include "series/values.h"
 #include "run/on_disk_types.h"
 
 #include <math.h>
@@ -102,6 +103,8 @@ open_beside(Run *run)
 	privacy_columns(run->request->linked.rules, run->source);
 	if (run->request->linked.told_apart != NULL)
 		group_by_further(run);
+	if (run->request->series.values != NULL)
+		values_open(run);
 	source_hierarchies(run->source, run->request->columns.hierarchies);
 	kept_bounds_take(run);
 }
@@ -175,7 +178,7 @@ ready(Run *run)
 
 	/* (nobody's history goes on so) */
 	run->none = run->problem.residual == KANON_RESIDUAL_DROP && histories == NULL &&
-				privacy_too_few(request->privacy, types, request->k);
+				request->series.values == NULL && privacy_too_few(request->privacy, types, request->k);
 	check_k(run);
 	run->source->k = Max(request->k, request->most_k);
 	rowtypes_levels(types, run->border);
@@ -583,6 +586,8 @@ put_target(Run *run)
 	source_unstage(run->source);
 	if (request->series.histories != NULL)
 		histories_unstage(run);
+	if (request->series.values != NULL)
+		values_keep(run);
 	run->record.write_ms = lap_ms(&run->clock);
 	CommandCounterIncrement();
 	/* checked as it stands there; only then does it take an older table's place */
@@ -590,6 +595,8 @@ put_target(Run *run)
 	masks_verify(run->target, run->columns);
 	if (request->series.histories != NULL)
 		histories_verify(run);
+	if (request->series.values != NULL)
+		values_verify(run);
 	run->record.verify_ms = lap_ms(&run->clock);
 	if (!request->linked.placed_later)
 		run_place(run);

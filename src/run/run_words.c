@@ -6,6 +6,7 @@
 #include "run/run.h"
 #include "host/excerpt.h"
 #include "series/successive.h"
+#include "series/values.h"
 #include "rows/target.h"
 #include "options/privacy.h"
 #include "rows/verify.h"
@@ -216,6 +217,13 @@ run_notice_rest(const Run *run)
 									   ? "The source has fewer than k persons: no class could have k."
 									   : "The source has fewer than k rows: no class could have k."),
 						 errhint("Lower k, or publish when there are more.")));
+	else if (run->request->series.values != NULL && run->release.dropped > 0)
+		ereport(NOTICE,
+				(errmsg(INT64_FORMAT " person%s to be shown", run->release.dropped,
+						run->release.dropped == 1 ? " waits" : "s wait"),
+				 errdetail("Too few others have the values among which they have to stay.%s", moved(run)),
+				 errhint("They are shown as others join. A value that is more frequent than one row in l "
+						 "keeps some waiting: coarsen it in a view, or lower l.")));
 	/* there may be any number of them */
 	else if (run->request->privacy != NULL && run->release.dropped > 0)
 		ereport(NOTICE, (errmsg(INT64_FORMAT " row%s left out", run->release.dropped,
@@ -357,7 +365,7 @@ text_list(const List *list)
 Datum
 held_back_json(const HeldBack *held)
 {
-	RecordedOption told[6] = {{"persons", INT8OID, Int64GetDatum(held->persons)},
+	RecordedOption told[7] = {{"persons", INT8OID, Int64GetDatum(held->persons)},
 							  {"oldest", INT8OID, Int64GetDatum(held->oldest)},
 							  {"waiting", INT8OID, Int64GetDatum(held->waiting)},
 							  {"gone", INT8OID, Int64GetDatum(held->gone)}};
@@ -367,6 +375,8 @@ held_back_json(const HeldBack *held)
 		told[n++] = (RecordedOption){"gone_rows", INT8OID, Int64GetDatum(held->gone_rows)};
 	if (held->source_rows >= 0)
 		told[n++] = (RecordedOption){"source_rows", INT8OID, Int64GetDatum(held->source_rows)};
+	if (held->among > 0)
+		told[n++] = (RecordedOption){"among", INT4OID, Int32GetDatum(held->among)};
 	return recorded_options(told, n);
 }
 
@@ -463,6 +473,9 @@ recorded_arguments(const Run *run)
 	if (run->request->series.histories != NULL)
 		told[n++] =
 			(RecordedOption){"held_back", JSONBOID, held_back_json(&run->request->series.histories->told)};
+	if (run->request->series.values != NULL)
+		told[n++] =
+			(RecordedOption){"held_back", JSONBOID, held_back_json(&run->request->series.values->told)};
 	if (run->request->linked.recorded != NULL)
 		told[n++] = (RecordedOption){"linked", JSONBOID, JsonbPGetDatum(run->request->linked.recorded)};
 	if (n == 0)

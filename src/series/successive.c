@@ -164,6 +164,8 @@ check_several_rows(const Request *request, const char *key)
 	if (privacy_find(request->privacy, PRIVACY_DELTA_PRESENCE) >= 0 ||
 		privacy_find(request->privacy, PRIVACY_PRESENCE) >= 0)
 		together_refuse(TOGETHER_PRESENCE_KEY, key, NULL);
+	if (request->series.values != NULL)
+		together_refuse(TOGETHER_VALUES_SEVERAL, key, NULL);
 	ereport(NOTICE,
 			(errmsg("k counts persons by the key \"%s\", of whom some have several rows", key),
 			 errdetail("Rules that count values count persons, too. Counted in rows, one person could fill a "

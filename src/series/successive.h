@@ -141,6 +141,7 @@ typedef struct HeldBack
 	int64 gone;        /* shown, and not in the source any more */
 	int64 gone_rows;   /* so many rows; -1: not counted */
 	int64 source_rows; /* of the source, which the method did not solve as it is; -1: not counted */
+	int among;         /* values are protected: among so many each person stays; else 0 */
 } HeldBack;
 
 typedef struct Histories

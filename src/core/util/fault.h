@@ -40,6 +40,9 @@
 	/* publications */                                                               \
 	X(nobody_held)      /* persons who are alone are not held back */                \
 	X(history_moved)    /* the first row has another row's history */                \
+	X(signature_moved)  /* persons of the first signature have the second */         \
+	X(signature_anew)   /* persons are as if nobody had been shown before */         \
+	X(values_unequal)   /* a class of a signature has one row less */                \
 	X(staged_limited)   /* the target has a constraint when rows come from there */  \
 	X(release_changed)  /* a release loses a row after it was verified */            \
 	X(release_moved)    /* or its first row shows in a column what its last does */  \

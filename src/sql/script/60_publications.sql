@@ -12,6 +12,32 @@ CREATE DOMAIN @extschema@.kanon_options AS jsonb;
 
 COMMENT ON DOMAIN @extschema@.kanon_options IS 'options of a kanon publication; the table with such a column is its definition';
 
+-- true, false or 'values'.  Text in memory.
+CREATE TYPE @extschema@.kanon_protection;
+
+CREATE FUNCTION kanon_internal.kanon_protection_in(cstring) RETURNS @extschema@.kanon_protection
+LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE
+AS 'textin';
+
+COMMENT ON FUNCTION kanon_internal.kanon_protection_in(cstring) IS 'behind protect_successive: a word, as text';
+
+CREATE FUNCTION kanon_internal.kanon_protection_out(@extschema@.kanon_protection) RETURNS cstring
+LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE
+AS 'textout';
+
+COMMENT ON FUNCTION kanon_internal.kanon_protection_out(@extschema@.kanon_protection) IS 'behind protect_successive: its text';
+
+CREATE TYPE @extschema@.kanon_protection (
+    INPUT = kanon_internal.kanon_protection_in,
+    OUTPUT = kanon_internal.kanon_protection_out,
+    LIKE = text);
+
+COMMENT ON TYPE @extschema@.kanon_protection
+IS 'protection over all releases of a publication: ''false'' (none), ''true'' (histories) or ''values''';
+
+CREATE CAST (boolean AS @extschema@.kanon_protection) WITH INOUT AS IMPLICIT;
+CREATE CAST (text AS @extschema@.kanon_protection) WITH INOUT AS IMPLICIT;
+
 CREATE FUNCTION @extschema@.kanon_create_publication(
     name               text,
     source             regclass,
@@ -21,7 +47,7 @@ CREATE FUNCTION @extschema@.kanon_create_publication(
     model              text    DEFAULT 'pattern_guided',
     keep_releases      int     DEFAULT 1,
     stable             boolean DEFAULT true,
-    protect_successive boolean DEFAULT false,
+    protect_successive @extschema@.kanon_protection DEFAULT 'false',
     key                name    DEFAULT NULL,
     private_schema     name    DEFAULT NULL,
     append             name    DEFAULT NULL,
@@ -35,7 +61,7 @@ RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_create_publication';
 
-COMMENT ON FUNCTION @extschema@.kanon_create_publication(text, regclass, name[], bigint, jsonb, text, int, boolean, boolean, name, name, name, interval, bigint, bigint, text, interval, text)
+COMMENT ON FUNCTION @extschema@.kanon_create_publication(text, regclass, name[], bigint, jsonb, text, int, boolean, @extschema@.kanon_protection, name, name, name, interval, bigint, bigint, text, interval, text)
 IS 'makes a view over the first k-anonymous release of a source; kanon_refresh makes the next ones';
 
 CREATE FUNCTION @extschema@.kanon_create_linked_publication(
@@ -46,14 +72,14 @@ CREATE FUNCTION @extschema@.kanon_create_linked_publication(
     known_rows     @extschema@.kanon_known_rows DEFAULT '1',
     keep_releases  int     DEFAULT 1,
     stable         boolean DEFAULT true,
-    protect_successive boolean DEFAULT false,
+    protect_successive @extschema@.kanon_protection DEFAULT 'false',
     pseudonym      text    DEFAULT 'release',
     private_schema name    DEFAULT NULL)
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_create_linked_publication';
 
-COMMENT ON FUNCTION @extschema@.kanon_create_linked_publication(text, regclass, jsonb, bigint, @extschema@.kanon_known_rows, int, boolean, boolean, text, name)
+COMMENT ON FUNCTION @extschema@.kanon_create_linked_publication(text, regclass, jsonb, bigint, @extschema@.kanon_known_rows, int, boolean, @extschema@.kanon_protection, text, name)
 IS 'makes views, in a schema, over the first release of several tables that join; kanon_refresh makes the next ones';
 
 CREATE FUNCTION @extschema@.kanon_alter_publication(
@@ -64,7 +90,7 @@ CREATE FUNCTION @extschema@.kanon_alter_publication(
     model              text    DEFAULT NULL,
     keep_releases      int     DEFAULT NULL,
     stable             boolean DEFAULT NULL,
-    protect_successive boolean DEFAULT NULL,
+    protect_successive @extschema@.kanon_protection DEFAULT NULL,
     key                name    DEFAULT NULL,
     set_options        jsonb   DEFAULT NULL,
     drop_options       name[]  DEFAULT NULL,
@@ -75,7 +101,7 @@ RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_alter_publication';
 
-COMMENT ON FUNCTION @extschema@.kanon_alter_publication(text, name[], bigint, jsonb, text, int, boolean, boolean, name, jsonb, name[], boolean, boolean, boolean)
+COMMENT ON FUNCTION @extschema@.kanon_alter_publication(text, name[], bigint, jsonb, text, int, boolean, @extschema@.kanon_protection, name, jsonb, name[], boolean, boolean, boolean)
 IS 'changes a publication from its next refresh on, when a release can be made so; NULL leaves as it is';
 
 CREATE FUNCTION @extschema@.kanon_drop_publication(publication text)
@@ -132,7 +158,7 @@ IS 'risk of two releases read together: persons hidden among fewer than k; perso
 
 CREATE FUNCTION kanon_internal.kanon_publication_list()
 RETURNS TABLE (publication text, owner regrole, published regclass, source regclass, quasi_identifiers name[],
-               k bigint, model text, options jsonb, keep_releases int, stable boolean, protect_successive boolean,
+               k bigint, model text, options jsonb, keep_releases int, stable boolean, protect_successive @extschema@.kanon_protection,
                key text, append text, release bigint, refreshed_at timestamptz, problem text, remedy text)
 LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_list';
@@ -167,7 +193,7 @@ COMMENT ON COLUMN @extschema@.kanon_publications.model IS 'how releases are made
 COMMENT ON COLUMN @extschema@.kanon_publications.options IS 'options of the model, and limits of releases';
 COMMENT ON COLUMN @extschema@.kanon_publications.keep_releases IS 'releases that are kept, the current one among them';
 COMMENT ON COLUMN @extschema@.kanon_publications.stable IS 'whether row types stay in their classes';
-COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'whether at least k persons share each person''s history over all releases';
+COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'true: at least k persons share each person''s history over all releases; values: each person stays among l values';
 COMMENT ON COLUMN @extschema@.kanon_publications.key IS 'the column that says whom a row is about; it is not published';
 COMMENT ON COLUMN @extschema@.kanon_publications.append IS 'the column by which new rows are known that are appended batch by batch; NULL: each release has all rows';
 COMMENT ON COLUMN @extschema@.kanon_publications.release IS 'number of the current release';
@@ -183,7 +209,7 @@ COMMENT ON COLUMN @extschema@.kanon_releases.status IS 'current, kept, dropped, 
 COMMENT ON COLUMN @extschema@.kanon_releases.row_count IS 'rows that were published';
 COMMENT ON COLUMN @extschema@.kanon_releases.k IS 'rows of the smallest class that shows something, NULL: none does; the k that was promised where it does not count rows of a class, but persons, say';
 COMMENT ON COLUMN @extschema@.kanon_releases.cost IS 'the loss, as the method counts it';
-COMMENT ON COLUMN @extschema@.kanon_releases.held_persons IS 'persons who left, moved, changed or joined and are held back until k of one history can be shown together (protect_successive)';
+COMMENT ON COLUMN @extschema@.kanon_releases.held_persons IS 'persons who left, moved, changed or joined and are held back until k of one history can be shown together; or who wait for others of their values (protect_successive)';
 COMMENT ON COLUMN @extschema@.kanon_releases.held_oldest IS 'releases for which the first of them has been held back';
 COMMENT ON COLUMN @extschema@.kanon_releases.smallest_difference IS 'fewest persons (without a key: rows of a class) that joined, left, moved or changed alike since the release before; NULL: none';
 COMMENT ON COLUMN @extschema@.kanon_releases.error IS 'SQLSTATE of a refresh that failed';

@@ -123,14 +123,18 @@ r AS (
       AND kanon_internal.kanon_page_asked(kanon_report_data.frontier, kanon_report_data.threshold, kanon_report_data.metadata, '{any}'::text[])),
 -- who is shown as before, not at all, or though gone
 held AS (
-    SELECT h.*, CASE WHEN h.persons = 0 THEN 'Nobody is held back.' ELSE
+    SELECT h.*, CASE WHEN h.among IS NOT NULL AND h.persons = 0 THEN 'Nobody waits to be shown.'
+               WHEN h.among IS NOT NULL THEN format('%s to be shown, until others are there with the values among which a person stays; the first for %s.',
+                      CASE h.persons WHEN 1 THEN '1 person waits' ELSE to_char(h.persons, 'FM999,999,999,999,999,990') || ' persons wait' END, CASE h.oldest WHEN 1 THEN '1 release' ELSE h.oldest || ' releases' END)
+               WHEN h.persons = 0 THEN 'Nobody is held back.' ELSE
                format('%s held back, so that no difference between two releases points at fewer than %s persons; the first of them for %s. ',
                       CASE h.persons WHEN 1 THEN '1 person is' ELSE to_char(h.persons, 'FM999,999,999,999,999,990') || ' persons are' END, h.k, CASE h.oldest WHEN 1 THEN '1 release' ELSE h.oldest || ' releases' END)
                || format('Still shown though the source has them no more: %s%s. In the source and not shown: %s. Shown as they were before: %s.',
                       to_char(h.gone, 'FM999,999,999,999,999,990'), CASE WHEN h.gone_rows > 0 THEN ' (' || to_char(h.gone_rows, 'FM999,999,999,999,999,990') || CASE h.gone_rows WHEN 1 THEN ' row)' ELSE ' rows)' END ELSE '' END,
                       to_char(h.waiting, 'FM999,999,999,999,999,990'), to_char(h.persons - h.gone - h.waiting, 'FM999,999,999,999,999,990')) END AS says
     FROM (SELECT (r.held ->> 'persons')::bigint AS persons, (r.held ->> 'oldest')::bigint AS oldest, (r.held ->> 'waiting')::bigint AS waiting, (r.held ->> 'gone')::bigint AS gone,
-                 (r.held ->> 'gone_rows')::bigint AS gone_rows, (r.held ->> 'source_rows')::bigint AS source_rows, coalesce((r.linked ->> 'k')::bigint, r.k) AS k
+                 (r.held ->> 'gone_rows')::bigint AS gone_rows, (r.held ->> 'source_rows')::bigint AS source_rows, coalesce((r.linked ->> 'k')::bigint, r.k) AS k,
+                 (r.held ->> 'among')::int AS among, jsonb_path_query_first(r.privacy, '$[*] ? (@.rule == "distinct_l").column') #>> '{}' AS protected
           FROM r WHERE r.held IS NOT NULL) h),
 columns AS (
     SELECT c.*, d.levels_shown, col_description(a.attrelid, a.attnum) AS comment,
@@ -323,7 +327,7 @@ statements AS (
                || CASE r.release_status WHEN 'current' THEN jsonb_build_object('readers_see', r.publication) ELSE '{}' END AS claim
         FROM r
         UNION ALL
-        SELECT 15, 0, 'release', format('The rows are those of the source as it was on %s%s.', r.started, CASE WHEN h.persons > 0 THEN ', but for persons who are held back' ELSE '' END)
+        SELECT 15, 0, 'release', format('The rows are those of the source as it was on %s%s.', r.started, CASE WHEN h.persons > 0 AND h.among IS NOT NULL THEN ', but for persons who wait' WHEN h.persons > 0 THEN ', but for persons who are held back' ELSE '' END)
                || coalesce(' A refresh last looked at the source on ' || CASE r.release_status WHEN 'current' THEN r.checked END || ' and found it unchanged.', ''),
                jsonb_build_object('as_of', r.started)
         FROM r LEFT JOIN held h ON true WHERE r.publication IS NOT NULL
@@ -331,7 +335,8 @@ statements AS (
         SELECT 17, 0, 'release', h.says, jsonb_build_object('held_back', r.held)
         FROM r, held h
         UNION ALL
-        SELECT 20, 0, 'release', CASE WHEN r.dropped_rows > 0 AND h.persons > 0 THEN format('Beside them, %s left out.', CASE r.dropped_rows WHEN 1 THEN '1 row was' ELSE to_char(r.dropped_rows, 'FM999,999,999,999,999,990') || ' rows were' END)
+        SELECT 20, 0, 'release', CASE WHEN r.dropped_rows > 0 AND h.among IS NOT NULL THEN format('Left out so: %s.', CASE r.dropped_rows WHEN 1 THEN '1 row' ELSE to_char(r.dropped_rows, 'FM999,999,999,999,999,990') || ' rows' END)
+                                 WHEN r.dropped_rows > 0 AND h.persons > 0 THEN format('Beside them, %s left out.', CASE r.dropped_rows WHEN 1 THEN '1 row was' ELSE to_char(r.dropped_rows, 'FM999,999,999,999,999,990') || ' rows were' END)
                                  WHEN r.dropped_rows = 0 AND h.persons > 0 THEN 'Of all others no row was left out.'
                                  WHEN r.dropped_rows = 0 THEN 'No row was left out.' WHEN r.dropped_rows = 1 THEN '1 row was left out.'
                                  ELSE to_char(r.dropped_rows, 'FM999,999,999,999,999,990') || ' rows were left out.' END,
@@ -435,8 +440,9 @@ statements AS (
                     ELSE jsonb_build_object('class_rows', r.k) END
         FROM r
         UNION ALL
-        SELECT 65, 0, 'promise', format('Over all releases: at least %s persons share each history, that is what readers were shown of somebody in which release, or when nothing.', h.k),
-               jsonb_build_object('history_persons', h.k)
+        SELECT 65, 0, 'promise', CASE WHEN h.among IS NULL THEN format('Over all releases: at least %s persons share each history, that is what readers were shown of somebody in which release, or when nothing.', h.k)
+                    ELSE format('Over all releases: a person stays among the same %s values of %I, so that nobody who compares releases is surer of the value than 1 in %s. Who came, left or moved can be told.', h.among, h.protected, h.among) END,
+               CASE WHEN h.among IS NULL THEN jsonb_build_object('history_persons', h.k) ELSE jsonb_build_object('history_values', h.among, 'column', h.protected) END
         FROM r, held h
         UNION ALL
         SELECT 70, x.nr, 'rules',
@@ -773,7 +779,7 @@ SELECT jsonb_build_object(
         (2, 'Linking', 'Can rows of one person be joined, here, between releases or with other tables?',
             nullif(concat_ws(' ',
                 (SELECT format('Within the table: by %s.', string_agg(k.quoted, ', ' ORDER BY k.nr)) FROM kept k WHERE k.allowed OR k.done LIKE 'a pseudonym%' OR k.is_key HAVING count(*) > 0),
-                (SELECT format('Between releases: at least %s persons share each history.', h.k) FROM held h),
+                (SELECT CASE WHEN h.among IS NULL THEN format('Between releases: at least %s persons share each history.', h.k) ELSE 'Between releases: who came, left or moved can be told.' END FROM held h),
                 (SELECT format('Between releases: %s persons stand with fewer than k in two of them.', kanon_internal.kanon_counted(l.persons_below_k)) FROM releases l WHERE l.relation::oid = r.target_oid AND l.persons_below_k IS NOT NULL),
                 'With other tables: not answered.'), '')),
         (3, 'Inference', 'Can a value be read off without finding the row?',
@@ -907,7 +913,7 @@ SELECT jsonb_build_object(
                     || CASE WHEN r.mechanism IS NULL THEN '{}' ELSE jsonb_build_object('columns', r.options -> 'quasi_identifiers') END
                     || CASE WHEN r.linked IS NOT NULL THEN r.linked - '{promised,keys,worst}'::text[] || CASE WHEN r.model <> 'linked' THEN jsonb_build_object('class_size', r.k) ELSE '{}' END ELSE '{}' END
                     -- of a publication, what no run of it is told
-                    || coalesce((SELECT jsonb_strip_nulls(jsonb_build_object('key', p.key, 'keep_releases', p.keep_releases, 'stable', p.stable, 'protect_successive', p.protect_successive)) || (p.options - CASE WHEN r.privacy <> '[]' THEN 'privacy' ELSE '' END)
+                    || coalesce((SELECT jsonb_strip_nulls(jsonb_build_object('key', p.key, 'keep_releases', p.keep_releases, 'stable', p.stable, 'protect_successive', CASE p.protect_successive::text WHEN 'values' THEN to_jsonb('values'::text) ELSE to_jsonb(p.protect_successive::text::boolean) END)) || (p.options - CASE WHEN r.privacy <> '[]' THEN 'privacy' ELSE '' END)
                                  FROM @extschema@.kanon_publications p WHERE p.publication = r.publication), '{}')) AS o),
     'metadata', (SELECT jsonb_agg(jsonb_build_object('name', m.key, 'value', m.value) ORDER BY m.key COLLATE "C") FROM jsonb_each_text(kanon_report_data.metadata) AS m),
     'checksum', CASE WHEN kanon_report_data.read_target AND r.target_now IS NOT NULL THEN @extschema@.kanon_checksum(r.target_now) END,

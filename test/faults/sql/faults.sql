@@ -238,6 +238,25 @@ UPDATE hidden SET zip = (i > 5)::int;
 SELECT keyed('mask_forgotten');
 SELECT keyed('none');
 SELECT DISTINCT ill FROM by_key;
+-- persons stay among the same values, in equal numbers (series/values.c)
+CREATE TABLE valued AS SELECT i, i AS age, 'v' || i % 4 AS ill FROM generate_series(1, 36) i;
+SELECT kanon_create_publication('by_value', 'valued', '{age}', 5, '{"keep": ["ill"], "privacy": [{"rule": "distinct_l", "column": "ill", "l": 3}]}', 'cluster', key => 'i',
+    protect_successive => 'values');
+CREATE FUNCTION valued(fault text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('kanon.fault', fault, true);
+    PERFORM kanon_refresh('by_value');
+    PERFORM set_config('kanon.fault', 'none', true);
+    RETURN (SELECT format('%s %s %s', status, error, detail) FROM kanon_releases WHERE publication ~ 'by_value' ORDER BY release DESC LIMIT 1);
+END $$;
+UPDATE valued SET age = age + 1 WHERE i = 7;
+SELECT valued('values_unequal');
+SELECT valued('signature_moved');
+-- (so that others are together)
+DELETE FROM valued WHERE i % 4 = 1 AND i < 20;
+SELECT valued('signature_anew');
+SELECT valued('none');
+SELECT kanon_drop_publication('by_value');
 SELECT kanon_drop_publication('by_key');
 -- row types of another type are no start for the next release (publication/stable.c)
 SELECT kanon_drop_publication('p');

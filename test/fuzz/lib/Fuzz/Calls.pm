@@ -237,7 +237,8 @@ sub sane
 	return text(pick(qw(suppress drop error))) if $name eq 'residual';
 	return plain(pick('true', 'true', 'false')) if $name eq 'mark';
 	return plain('true') if $name =~ /^(replace|dry_run)$/;
-	return plain(pick('true', 'false')) if $name =~ /^(explore|mutual|stable|protect_successive|wait|with_values)$/ && $type eq 'boolean';
+	return plain(pick('true', 'false')) if $name =~ /^(explore|mutual|stable|wait|with_values)$/ && $type eq 'boolean';
+	return plain(pick('true', 'false', "'values'")) if $name eq 'protect_successive';
 	return plain("public.kanon_rules(" . pick('max_suppressed => 1', 'max_cost => 2', 'never => ' . names($qis[0])->{sql}) . ')') if $name eq 'rules';
 	return plain("'" . pick('150 ms', '50 ms', '1 ms') . "'::interval") if $name eq 'time_limit';
 	return plain(pick(0, 0.01, 0.5)) if $name eq 'gap';
