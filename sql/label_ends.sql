@@ -60,8 +60,28 @@ BEGIN
     DROP TABLE all_rows, one_row, all_out, one_out;
     RETURN differ;
 END $$;
-SELECT c, b, alone(c, b) AS differ FROM (VALUES ('age', '{"age": true}'::jsonb), ('born', '{"calendar": true}'), ('seen', '{"date": ["year"]}'), ('zip', '{"hipaa_zip3": true}'),
-    ('income', '{"interval": [50000]}'), ('income', '{"interval": [50000], "lower": 30000, "upper": 90000}'), ('zip', '{"prefix": [2]}'), ('email', '{"prefix": [6]}')) AS v (c, b);
+-- (more types for them)
+ALTER TABLE people ADD code text, ADD country text, ADD place text;
+UPDATE people SET code = (ARRAY['A01', 'B20.1', 'E11', 'J45'])[1 + id % 4], country = (ARRAY['DE', 'FR', 'US', 'JP'])[1 + id % 4], place = (id * 7919 % 1700) / 10.0 - 85 || ',' || (id * 104729 % 3500) / 10.0 - 175;
+CREATE TABLE asked AS SELECT * FROM (VALUES ('age', '{"age": true}'::jsonb), ('born', '{"calendar": true}'), ('seen', '{"date": ["year"]}'), ('zip', '{"hipaa_zip3": true}'),
+    ('income', '{"interval": [50000]}'), ('income', '{"interval": [50000], "lower": 30000, "upper": 90000}'), ('zip', '{"prefix": [2]}'), ('email', '{"prefix": [6]}'),
+    ('ratio', '{"interval": [100]}'), ('amount', '{"interval": [100], "origin": 7}'), ('grade', '{"interval": [3]}'), ('born', '{"date": ["decade"]}'), ('born', '{"interval": [30]}'), ('code', '{"icd10": true}'), ('country', '{"iso3166": true}'),
+    ('place', '{"grid": ["500 km"]}'), ('place', '{"grid": ["500 km"], "show": "polygon"}'), ('place', '{"grid": ["500 km"], "show": "code"}'), ('place', '{"grid": ["5 km"], "show": "geohash"}')) AS v (c, b);
+CREATE FUNCTION alone_or_why(c text, b jsonb) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN alone(c, b); EXCEPTION WHEN others THEN RETURN sqlerrm; END $$;
+SELECT c, b, alone_or_why(c, b) AS differ FROM asked;
+-- no builder is left out: what kanon knows, but for quantile, which is above, and table, whose labels are somebody's own
+CREATE FUNCTION hint_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    hint text;
+BEGIN
+    EXECUTE statement;
+    RETURN 'no error';
+EXCEPTION WHEN others THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+    RETURN hint;
+END $$;
+SELECT m[1] AS left_out FROM regexp_matches(hint_of($q$SELECT FROM kanon_pattern_guided('people', 'x', '{age}', 5, hierarchies => '{"age": {"zzzzzzzzzzzz": 1}}')$q$), '"(\w+)"', 'g') AS m
+WHERE m[1] NOT IN ('quantile', 'table') AND NOT EXISTS (SELECT FROM asked WHERE b ? m[1]);
 
 -- models that make ranges and sets of the values: the page says how many of its cells show a value of few
 CREATE FUNCTION told(c text) RETURNS bigint LANGUAGE sql AS $$
@@ -93,9 +113,19 @@ BEGIN
     RETURN n;
 END $$;
 SELECT m, o, s.* FROM (VALUES ('cluster', ''), ('cluster', ', method => ''mondrian_relaxed'''), ('cluster', ', method => ''bottom_up'', show => ''set'''), ('cluster', ', method => ''forest'''),
-    ('cluster', ', method => ''top_down'', show => ''suppress'''), ('cluster', ', method => ''gather'''), ('cluster', ', method => ''microaggregate'''),
-    ('cluster', ', method => ''k_k'''), ('cluster', ', method => ''one_k'', show => ''set'''), ('freeform', ''),
+    ('cluster', ', method => ''top_down'', show => ''suppress'''), ('cluster', ', method => ''gather'''), ('cluster', ', method => ''k_one'''), ('cluster', ', method => ''microaggregate'''),
+    ('cluster', ', method => ''k_k'''), ('cluster', ', method => ''one_k'', show => ''set'''), ('freeform', ''), ('freeform', ', method => ''sort_greedy'''), ('freeform', ', method => ''hungarian'''), ('freeform', ', method => ''plain_sort_greedy'''), ('freeform', ', method => ''plain_hungarian'''),
+    ('freeform', ', method => ''ring'''), ('freeform', ', method => ''concealment'''), ('freeform', ', method => ''min_cost_flow'''),
     ('subtree', ', hierarchies => ''{"income": {"quantile": [8, 4]}, "age": {"quantile": [4]}}''')) AS v (m, o), LATERAL shown(m, o) AS s;
+-- no method that makes ranges is left out
+SELECT m[1] AS left_out FROM regexp_matches(hint_of($q$SELECT FROM kanon_cluster('few', 'x', '{age}', 3, method => 'zzzzzzzzzzzz')$q$), '''(\w+)''', 'g') AS m
+WHERE m[1] NOT IN ('mondrian', 'pairs', 'triples', 'k_one', 'mondrian_relaxed', 'bottom_up', 'forest', 'top_down', 'gather', 'microaggregate', 'k_k', 'one_k');
+SELECT m[1] AS left_out FROM regexp_matches(hint_of($q$SELECT FROM kanon_freeform('few', 'x', '{age}', 3, method => 'zzzzzzzzzzzz')$q$), '''(\w+)''', 'g') AS m
+WHERE m[1] NOT IN ('greedy', 'sort_greedy', 'hungarian', 'plain_sort_greedy', 'plain_hungarian', 'min_cost_flow', 'ring', 'concealment', 'mip' /* for few rows */);
+-- pairs and triples are for k = 2 and 3
+SELECT FROM kanon_cluster('few', 'o', '{income}', 2, method => 'pairs', replace => true);
+SELECT count(*) > 0 AS of_few, count(*) = told('income') AS told_right FROM o, LATERAL (SELECT ARRAY[lower(income), upper(income) - 1] AS e) x WHERE e[1] < e[2] AND EXISTS (SELECT FROM unnest(e) v WHERE (SELECT count(*) FROM few WHERE income = v) = 1);
+SELECT * FROM shown('cluster', ', method => ''triples''');
 SELECT FROM kanon_cluster('few', 'o', '{income,sex}', 3, replace => true);
 SELECT s ->> 'says' AS says FROM kanon_report_data((SELECT max(run) FROM kanon_usefulness)) d, jsonb_array_elements(d -> 'statements') s WHERE s ->> 'about' = 'ends';
 
@@ -103,5 +133,24 @@ SELECT s ->> 'says' AS says FROM kanon_report_data((SELECT max(run) FROM kanon_u
 SELECT FROM kanon_pattern_guided('people', 'o', '{sex}', 9, keep => '{income,ratio}', allow_identifying => '{income}', mask => '{"income": {"top": 0.999, "bottom": 0.001}, "ratio": {"microaggregate": 5, "show": "median"}}', replace => true);
 SELECT (SELECT count(*) >= 9 FROM o WHERE income = (SELECT max(income) FROM o)) AS top, (SELECT count(*) >= 9 FROM o WHERE income = (SELECT min(income) FROM o)) AS bottom,
     (SELECT min(n) >= 5 FROM (SELECT count(*) AS n FROM o GROUP BY ratio) g) AS medians;
+-- the same of every type that has bounds, and of persons: the bounds that are shown, and what they stand for
+CREATE FUNCTION bound(c text, m jsonb, privacy jsonb[] DEFAULT NULL, whom text DEFAULT 'id') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    made text;
+BEGIN
+    EXECUTE format($q$SELECT FROM kanon_pattern_guided('people', 'o', '{sex}', 9, keep => '{id,%1$s}', allow_identifying => '{id,%1$s}', mask => '{"%1$s": %2$s}', privacy => $1, replace => true)$q$, c, m) USING privacy;
+    -- extremes that fewer than 9 rows or persons show or have
+    EXECUTE format($q$SELECT string_agg(n || CASE WHEN n >= 9 THEN ' show it' ELSE ' SHOW IT' END, ', ') FROM (SELECT count(DISTINCT p.%3$I) AS n FROM o JOIN people p USING (id)
+        WHERE %2$s GROUP BY o.%1$I) g$q$, c, concat_ws(' OR ', CASE WHEN m ? 'top' THEN format('o.%1$I = (SELECT max(%1$I) FROM o)', c) END, CASE WHEN m ? 'bottom' THEN format('o.%1$I = (SELECT min(%1$I) FROM o)', c) END), whom) INTO made;
+    RETURN made;
+EXCEPTION WHEN others THEN RETURN sqlerrm;
+END $$;
+SELECT c, bound(c, '{"top": 0.999}') AS top, bound(c, '{"bottom": 0.001}') AS bottom, bound(c, '{"top": 0.9, "bottom": 0.1}') AS both FROM unnest('{income,ratio,amount,born,seen,age}'::text[]) AS c;
+UPDATE people SET person = 'P' || id % 30 WHERE income < 40000;
+SELECT c, bound(c, '{"top": 0.999}', ARRAY[kanon_subject('person')], 'person') AS top, bound(c, '{"bottom": 0.001}', ARRAY[kanon_subject('person')], 'person') AS bottom FROM unnest('{income,born}'::text[]) AS c;
+-- means of groups that are one value of few: the group is that of equal values
+SELECT FROM kanon_pattern_guided('people', 'o', '{sex}', 9, keep => '{ratio}', mask => '{"ratio": {"microaggregate": 9}}', replace => true);
+SELECT min(n) >= 9 AS means FROM (SELECT count(*) AS n FROM o GROUP BY ratio) g;
+SELECT FROM kanon_pattern_guided('people', 'o', '{sex}', 9, keep => '{income,ratio}', allow_identifying => '{income}', mask => '{"income": {"top": 0.999, "bottom": 0.001}, "ratio": {"microaggregate": 5, "show": "median"}}', replace => true);
 SELECT s ->> 'says' LIKE '%the median of at least 5 rows, the exact value of one of them%' AS told FROM kanon_report_data((SELECT max(run) FROM kanon_usefulness)) d, jsonb_array_elements(d -> 'statements') s WHERE s ->> 'says' LIKE 'Published beside%';
 DROP SCHEMA ends_test CASCADE;

@@ -221,6 +221,9 @@ extern bool hierarchy_matches_text(const Hierarchy *hierarchy, const SourceColum
 /* How many rows have each code of a column. */
 extern int64 *rows_of_codes(const RowTypes *types, int column, Border *border);
 
+/* So many rows have k persons among them, whichever rows: one more than the k - 1 have who have the most.  Rows count: k. */
+extern int64 rows_of_persons(const RowTypes *types, int64 k, Border *border);
+
 /* Faults of the lines, the worst first. */
 typedef enum HierarchyFaultKind
 {

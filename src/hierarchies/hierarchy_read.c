@@ -391,6 +391,31 @@ rows_of_codes(const RowTypes *types, int column, Border *border)
 }
 
 static int
+compare_counts(const void *a, const void *b)
+{
+	int64 left = *(const int64 *) a, right = *(const int64 *) b;
+
+	return left > right ? -1 : left < right;
+}
+
+int64
+rows_of_persons(const RowTypes *types, int64 k, Border *border)
+{
+	int column = types->source->persons;
+	uint32 n = column > 0 ? types->grouped[column].distinct : 0;
+	int64 *rows, sum = 1;
+
+	if (column == 0)
+		return k;
+	rows = rows_of_codes(types, column, border);
+	qsort(rows, n, sizeof(int64), compare_counts);
+	for (uint32 i = 0; i < n && (int64) i < k - 1; i++)
+		sum += rows[i];
+	border_pfree(border, rows);
+	return sum;
+}
+
+static int
 compare_pairs(const void *a, const void *b)
 {
 	uint64 left = *(const uint64 *) a;

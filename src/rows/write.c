@@ -17,6 +17,7 @@
 #include "host/border.h"
 #include "rows/dictionary.h"
 #include "rows/verify.h"
+#include "hierarchies/hierarchy.h"
 #include "masks/mask_apply.h"
 #include "rows/cell_values.h"
 #include "distributed/distributed.h"
@@ -459,6 +460,7 @@ end_looks(Writer *writer)
 static void
 write_from_source(Writer *writer)
 {
+	int64 shown_by = rows_of_persons(writer->types, writer->problem->k, writer->border);
 	const Source *source = writer->types->source;
 	Gate *gate = gate_create(source->name, source->relid, source->ngrouped + source->nkept);
 	int nest;
@@ -466,7 +468,7 @@ write_from_source(Writer *writer)
 	prepare_flows(writer);
 	if (writer->persons != NULL)
 		writer->person = writer->problem->extra[kanon_privacy_person(writer->problem->privacy)].code;
-	masks_begin(source, (int64) writer->types->nrows, writer->problem->k, writer->border);
+	masks_begin(source, (int64) writer->types->nrows, shown_by, writer->border);
 	/* a staged row has its key behind what it keeps */
 	writer->look = kept_begin(source,
 							  writer->target->numbered || writer->target->taker != NULL ? source->nkept - 1
@@ -495,7 +497,7 @@ write_from_source(Writer *writer)
 	if (writer->persons != NULL)
 		persons_end(writer->persons);
 	if (source->masks != NULL)
-		masks_looked(source->masks, writer->problem->k);
+		masks_looked(source->masks, shown_by);
 
 	tuplesort_performsort(writer->sort);
 	nest = plain_text_begin();
