@@ -317,6 +317,30 @@ SELECT kanon_set_budget('dp_twice', 1000);
 SELECT round(sum(value) / 400) AS times FROM kanon_dp('dp_twice', 'count', 100, by => '{ward}', groups => '{"ward": [0, 1]}', subject => 'person');
 SELECT round(sum(value) / 400) AS times FROM kanon_dp('dp_twice', 'count', 100, by => '{ward}', groups => '{"ward": [0, 1]}', subject => 'person', contributions => 2);
 SELECT round(sum(value) / 400) AS times FROM kanon_dp('dp_twice', 'count', 100, by => '{ward}', groups => '{"ward": [0, 1]}');
+
+-- the page of a budget tells the same as the views; who does not own the table sees less, and is told
+CREATE FUNCTION dp_page(regclass) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT m[1] || m[2] FROM regexp_matches(kanon_budget_report($1), '<strong>([a-z]+[.])</strong>([^<]*)</p>', 'g') AS m $$;
+SELECT dp_page('dp_twice');
+CREATE TABLE dp_paid AS SELECT 1 AS a;
+SELECT dp_page('dp_paid');
+SELECT kanon_set_budget('dp_paid', 1);
+SELECT dp_page('dp_paid');
+SELECT kanon_set_budget('dp_paid', 2.5, 0.001, role => 'dp_ann');
+SELECT kanon_set_budget('dp_paid', 0);
+SELECT count(*) FROM kanon_dp('dp_paid', 'count', 0.25);
+SELECT kanon_set_budget('dp_paid', 0.5);
+SELECT count(*) FROM kanon_dp('dp_paid', 'count', 0.25);
+SELECT kanon_set_budget('dp_paid', 0.125);
+SELECT dp_page('dp_paid');
+SELECT regexp_matches(kanon_budget_report('dp_paid'), '<b>([^<]*)</b><span>([^<]*)</span>', 'g') AS tiles;
+GRANT SELECT ON dp_paid TO dp_ann;
+SET SESSION AUTHORIZATION dp_ann;
+SELECT regexp_matches(kanon_budget_report('dp_paid'), '(This page has[^<]*)<') AS others;
+RESET SESSION AUTHORIZATION;
+SELECT kanon_budget_report(NULL) IS NULL AS nothing;
+DROP TABLE dp_paid;
+DROP FUNCTION dp_page;
 DROP TABLE dp_twice;
 
 SET client_min_messages = error;

@@ -437,7 +437,11 @@ static const char explore[] =
 #include "report/explore.html.h"
 	;
 
-/* Which page a document is for: only that of kanon_explore has series. */
+static const char budget[] =
+#include "report/budget.html.h"
+	;
+
+/* Which page a document is for: only that of kanon_explore has series, only that of a budget is of one. */
 static const char *
 template_of(Jsonb *document)
 {
@@ -445,8 +449,11 @@ template_of(Jsonb *document)
 
 	if (!JB_ROOT_IS_OBJECT(document))
 		return report;
-	return getKeyJsonValueFromContainer(&document->root, "series", strlen("series"), &value) != NULL ? explore
-																									 : report;
+	if (getKeyJsonValueFromContainer(&document->root, "series", strlen("series"), &value) != NULL)
+		return explore;
+	if (getKeyJsonValueFromContainer(&document->root, "budget_of", strlen("budget_of"), &value) != NULL)
+		return budget;
+	return report;
 }
 
 /* kanon_page(document jsonb) */

@@ -44,6 +44,16 @@ RETURN to_char(CASE WHEN whole > 0 THEN least(ceil(1000 * part / whole - 1e-9) /
 COMMENT ON FUNCTION kanon_internal.kanon_share_up(float8, float8)
 IS 'behind kanon_report_data: a share in percent, rounded up';
 
+-- an epsilon as the factor that it stands for, never told lower than it is: nobody reads an exponent
+CREATE FUNCTION kanon_internal.kanon_factor(epsilon float8)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+RETURN CASE WHEN epsilon > 27 THEN 'more than 500,000,000,000' WHEN epsilon < 3 THEN 'up to ' || to_char(ceil(100 * exp(epsilon) - 1e-9) / 100, 'FM990.00')
+            ELSE 'up to ' || to_char(ceil(exp(epsilon) - 1e-9), 'FM999,999,999,999,990') END;
+
+COMMENT ON FUNCTION kanon_internal.kanon_factor(float8)
+IS 'behind kanon_report_data and kanon_budget_report: exp(epsilon) in words, rounded up';
+
 CREATE FUNCTION @extschema@.kanon_report_data(
     run               bigint,
     with_values       boolean  DEFAULT false,
@@ -410,8 +420,7 @@ statements AS (
                     THEN (SELECT upper(left(n.says, 1)) || substr(n.says, 2) || '. ' FROM (SELECT substr(r.note, strpos(r.note, ': ') + 2) AS says) n)
                          -- in words, as nobody reads an exponent
                          || CASE WHEN r.mechanism ? 'epsilon' THEN format('In plain words: whatever somebody sees or concludes from the table is more or less likely by a factor of %s if one row of the source is another one. ',
-                                     CASE WHEN (r.mechanism ->> 'epsilon')::float8 > 30 THEN 'more than 1,000,000,000,000' ELSE 'up to ' || to_char(ceil(CASE WHEN (r.mechanism ->> 'epsilon')::float8 < 3 THEN 100 ELSE 1 END * exp((r.mechanism ->> 'epsilon')::float8)) / CASE WHEN (r.mechanism ->> 'epsilon')::float8 < 3 THEN 100 ELSE 1 END,
-                                             CASE WHEN (r.mechanism ->> 'epsilon')::float8 < 3 THEN 'FM990.00' ELSE 'FM999,999,999,999,990' END) END) ELSE '' END
+                                     kanon_internal.kanon_factor((r.mechanism ->> 'epsilon')::float8)) ELSE '' END
                          || CASE WHEN r.mechanism IS NOT NULL THEN format('(That is the promise of %s. It is about how %s drawn, and cannot be verified from the table itself.)', split_part(r.note, ',', 1), CASE r.model WHEN 'cross_training' THEN 'noise was' ELSE 'the rows were' END)
                                  ELSE format('(That is %s, counted in the %s.)', split_part(r.note, ':', 1), CASE WHEN r.anatomy IS NULL THEN 'table itself' ELSE 'tables themselves' END) END
                     WHEN r.matches IS NOT NULL THEN CASE r.method
