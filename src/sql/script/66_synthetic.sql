@@ -38,6 +38,17 @@ END;
 COMMENT ON FUNCTION @extschema@.kanon_estimate(bigint, float8, float8, float8)
 IS 'how many different rows of the source there are where so many are counted in a table by kanon_alpha_beta, out of so many combinations of values';
 
+CREATE FUNCTION @extschema@.kanon_estimate_bounds(
+    relation          regclass,
+    condition         jsonb,
+    labels            jsonb    DEFAULT NULL)
+RETURNS TABLE (at_least bigint, at_most bigint, expected float8, row_count bigint, assumption text)
+LANGUAGE C STABLE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_estimate_bounds';
+
+COMMENT ON FUNCTION @extschema@.kanon_estimate_bounds(regclass, jsonb, jsonb)
+IS 'how many rows of a published table fulfil a condition of values: at least, at most and expected, by what ranges, sets, labels and empty cells may stand for';
+
 CREATE FUNCTION @extschema@.kanon_synthetic(
     source            regclass,
     target            text,
