@@ -1015,13 +1015,14 @@ IS 'for each column of a relation the role that fits (identifier, quasi-identifi
 CREATE FUNCTION @extschema@.kanon_suggest_call(
     relation          regclass,
     target            text     DEFAULT NULL,
-    k                 bigint   DEFAULT 5)
+    k                 bigint   DEFAULT 5,
+    linked            boolean  DEFAULT false)
 RETURNS text
 LANGUAGE C STABLE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_suggest_call';
 
-COMMENT ON FUNCTION @extschema@.kanon_suggest_call(regclass, text, bigint)
-IS 'a call of kanon_pattern_guided that publishes a relation by the roles that kanon_suggest finds';
+COMMENT ON FUNCTION @extschema@.kanon_suggest_call(regclass, text, bigint, boolean)
+IS 'a call of kanon_pattern_guided, or of kanon_linked for all tables that join, by the roles that kanon_suggest finds';
 
 CREATE FUNCTION @extschema@.kanon_label(relation regclass, column_name name, role text)
 RETURNS void

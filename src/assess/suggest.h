@@ -8,6 +8,8 @@
 #include "rows/verify.h"
 
 #include "common/pg_prng.h"
+#include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
 
 /* Rows in which columns are compared with each other, and columns that are. */
 #define SUGGEST_SAMPLE 5000
@@ -53,5 +55,21 @@ typedef struct Suggest
  * PopActiveSnapshot.
  */
 extern Suggest *suggest_read(Oid relid, Border *border);
+
+/* The parts of a call, in JSON or as elements of arrays. */
+typedef struct SuggestedCall
+{
+	StringInfoData qis, keep, masks, hierarchies, out;
+	int nqis;
+	bool
+		known; /* what others know, and the builders have a hierarchy for, is no identifier, however few rows share it */
+} SuggestedCall;
+
+/* suggest_call.c: columns by their roles, but those that are skipped (char *). */
+extern void suggest_begin(SuggestedCall *call);
+extern void suggest_collect(SuggestedCall *call, Suggest *suggest, const List *skipped);
+
+/* suggest_linked.c: a call of kanon_linked for all tables to which a table has foreign keys, over any number of steps. */
+extern text *suggest_linked(Oid relid, const char *target, int64 k, const char *schema);
 
 #endif

@@ -27,7 +27,8 @@ enum
 {
 	ARG_RELATION,
 	ARG_TARGET,
-	ARG_K
+	ARG_K,
+	ARG_LINKED
 };
 
 /* With more quasi-identifiers nearly everything would be blank: an attacker is taken to know so many of them. */
@@ -77,14 +78,30 @@ is_whole(const Suggestion *s)
 	return s->base == INT2OID || s->base == INT4OID || s->base == INT8OID;
 }
 
+/* A ZIP code. */
+static bool
+has_prefix(const Suggestion *s)
+{
+	static const char *const zips[] = {"zip", "zipcode",      "zip_code",      "postcode", "postal_code",
+									   "plz", "postleitzahl", "codigo_postal", "cp",       "code_postal",
+									   NULL};
+
+	return is_called(s, zips) && (s->varlen || is_whole(s));
+}
+
+/* Hardly any row shares it, but rows share what the builder makes of it; a label says otherwise. */
+static bool
+is_coarse(const Suggestion *s)
+{
+	return s->role == ROLE_IDENTIFIER && s->figures.identifies && has_prefix(s) &&
+		   strncmp(s->why, "labelled", 8) != 0;
+}
+
 /* A builder for a quasi-identifier, as JSON; NULL: it is shown or not. */
 static const char *
 builder_for(const Suggestion *s, double rows)
 {
 	static const char *const ages[] = {"age", "alter", "edad", "âge", "age_years", "ageyears", NULL};
-	static const char *const zips[] = {"zip", "zipcode",      "zip_code",      "postcode", "postal_code",
-									   "plz", "postleitzahl", "codigo_postal", "cp",       "code_postal",
-									   NULL};
 	static const char *const codes[] = {"icd", "icd10", "icd_code", "diagnosis_code", NULL};
 	static const char *const countries[] = {"country", "country_code", "nationality", "land", "pays", NULL};
 	double width;
@@ -95,7 +112,7 @@ builder_for(const Suggestion *s, double rows)
 		return "{\"prefix\": [24, 16]}";
 	if (is_called(s, ages) && is_whole(s) && s->least >= 0 && s->most <= 130)
 		return "{\"age\": true}";
-	if (is_called(s, zips) && (s->varlen || is_whole(s)))
+	if (has_prefix(s))
 		return "{\"prefix\": [3, 2, 1]}";
 	if (s->varlen && is_called(s, codes))
 		return "{\"icd10\": true}";
@@ -176,15 +193,31 @@ append_pair(StringInfo object, const char *name, const char *value)
 	appendStringInfo(object, "%s%s: %s", object->len > 0 ? ", " : "", key.data, value);
 }
 
-/* The parts of the call. */
-typedef struct Call
+void
+suggest_begin(SuggestedCall *call)
 {
-	StringInfoData qis, keep, masks, hierarchies, out;
-	int nqis;
-} Call;
+	call->nqis = 0;
+	call->known = false;
+	initStringInfo(&call->qis);
+	initStringInfo(&call->keep);
+	initStringInfo(&call->masks);
+	initStringInfo(&call->hierarchies);
+	initStringInfo(&call->out);
+}
 
-static void
-collect(Call *call, Suggest *suggest)
+static bool
+is_skipped(const List *skipped, const char *name)
+{
+	const ListCell *cell;
+
+	foreach (cell, skipped)
+		if (strcmp(lfirst(cell), name) == 0)
+			return true;
+	return false;
+}
+
+void
+suggest_collect(SuggestedCall *call, Suggest *suggest, const List *skipped)
 {
 	int n = suggest->source->nkept;
 	Suggestion **qi = palloc(sizeof(Suggestion *) * Max(n, 1));
@@ -194,7 +227,9 @@ collect(Call *call, Suggest *suggest)
 	{
 		Suggestion *s = &suggest->columns[c];
 
-		if (s->role == ROLE_QUASI_IDENTIFIER && OidIsValid(s->equality))
+		if (is_skipped(skipped, s->column->name))
+			continue;
+		if ((s->role == ROLE_QUASI_IDENTIFIER || (call->known && is_coarse(s))) && OidIsValid(s->equality))
 			qi[call->nqis++] = s;
 		else if (may_be_kept(s, rows) && !spelling_unknown(s->column))
 		{
@@ -220,7 +255,7 @@ collect(Call *call, Suggest *suggest)
 }
 
 static char *
-write_call(const Call *call, const Suggest *suggest, const char *schema, const char *target, int64 k)
+write_call(const SuggestedCall *call, const Suggest *suggest, const char *schema, const char *target, int64 k)
 {
 	StringInfoData text;
 
@@ -263,20 +298,24 @@ write_call(const Call *call, const Suggest *suggest, const char *schema, const c
 	return text.data;
 }
 
-/* kanon_suggest_call(relation regclass, target text, k bigint) */
+/* kanon_suggest_call(relation regclass, target text, k bigint, linked boolean) */
 Datum
 kanon_suggest_call(PG_FUNCTION_ARGS)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	Border *border;
 	Suggest *suggest;
-	Call call = {0};
+	SuggestedCall call;
 	char *target, *words, *schema;
 	int64 k;
 
 	refuse_null(fcinfo, ARG_RELATION, "relation", "Name a table or view.");
 	k = k_arg(fcinfo, ARG_K, 2, "5 is common.");
 	schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
+	if (bool_arg(fcinfo, ARG_LINKED, "linked"))
+		PG_RETURN_TEXT_P(suggest_linked(
+			PG_GETARG_OID(ARG_RELATION),
+			PG_ARGISNULL(ARG_TARGET) ? NULL : TextDatumGetCString(PG_GETARG_DATUM(ARG_TARGET)), k, schema));
 	target =
 		PG_ARGISNULL(ARG_TARGET)
 			? quote_qualified_identifier(get_namespace_name(get_rel_namespace(PG_GETARG_OID(ARG_RELATION))),
@@ -285,12 +324,8 @@ kanon_suggest_call(PG_FUNCTION_ARGS)
 	SPI_connect();
 	border = border_create("kanon_suggest_call");
 	suggest = suggest_read(PG_GETARG_OID(ARG_RELATION), border);
-	initStringInfo(&call.qis);
-	initStringInfo(&call.keep);
-	initStringInfo(&call.masks);
-	initStringInfo(&call.hierarchies);
-	initStringInfo(&call.out);
-	collect(&call, suggest);
+	suggest_begin(&call);
+	suggest_collect(&call, suggest, NIL);
 	words = MemoryContextStrdup(caller, write_call(&call, suggest, schema, target, k));
 	MemoryContextDelete(border->context);
 	PopActiveSnapshot();
