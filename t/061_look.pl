@@ -171,6 +171,31 @@ SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'own.
 SELECT last_value FROM evil.drawn;
 E
 
+# ---- what functions of one's own do besides queries ----
+
+is(as('enemy', <<'E'), '', 'another role has a table that draws numbers by itself');
+CREATE TABLE evil.noted (x int, n bigint DEFAULT nextval('evil.drawn'));
+CREATE TABLE evil.plain (x int);
+GRANT INSERT, SELECT ON evil.noted, evil.plain TO owner;
+E
+is(as('owner', <<'E'), '', 'which functions write into; others change tables');
+CREATE TABLE own.drawn_upon AS SELECT i % 4 AS a, i % 3 AS b FROM generate_series(1, 60) i;
+CREATE FUNCTION own.noting(x int) RETURNS int LANGUAGE plpgsql AS 'BEGIN INSERT INTO evil.noted VALUES (x); RETURN x; END';
+CREATE FUNCTION own.telling(x int) RETURNS int LANGUAGE plpgsql AS 'BEGIN INSERT INTO evil.plain VALUES (x); RETURN x; END';
+CREATE FUNCTION own.indexing(x int) RETURNS int LANGUAGE plpgsql AS 'BEGIN CREATE TABLE own.indexed AS SELECT 1 AS y; CREATE INDEX ON own.indexed ((y::evil.telling)); DROP TABLE own.indexed; RETURN x; END';
+CREATE FUNCTION own.altering(x int) RETURNS int LANGUAGE plpgsql AS 'BEGIN CREATE TABLE own.altered AS SELECT 1 AS y; ALTER TABLE own.altered ALTER y TYPE evil.telling; DROP TABLE own.altered; RETURN x; END';
+CREATE FUNCTION own.quietly(x int) RETURNS int LANGUAGE plpgsql AS 'BEGIN CREATE TABLE own.quieted AS SELECT 1 AS y; ALTER TABLE own.quieted ENABLE ROW LEVEL SECURITY; DROP TABLE own.quieted; RETURN x; END';
+CREATE VIEW own.see_noting AS SELECT own.noting(a) AS a, b FROM own.drawn_upon;
+CREATE VIEW own.see_telling AS SELECT own.telling(a) AS a, b FROM own.drawn_upon;
+CREATE VIEW own.see_indexing AS SELECT own.indexing(a) AS a, b FROM own.drawn_upon;
+CREATE VIEW own.see_altering AS SELECT own.altering(a) AS a, b FROM own.drawn_upon;
+CREATE VIEW own.see_quietly AS SELECT own.quietly(a) AS a, b FROM own.drawn_upon;
+E
+$node->safe_psql('postgres', 'ALTER SEQUENCE evil.drawn RESTART');
+is(as('owner', "SET kanon.read_strangers = off; SELECT count(*) > 0 FROM kanon_check('own.see_$_', '{a,b}')"), '42501', "$_ is refused") foreach 'noting', 'indexing', 'altering';
+is(as('owner', "SET kanon.read_strangers = off; SELECT count(*) > 0 FROM kanon_check('own.see_$_', '{a,b}')"), 't', "$_ is not") foreach 'telling', 'quietly';
+is($node->safe_psql('postgres', 'SELECT is_called FROM evil.drawn'), 'f', 'and nothing of the other role has run');
+
 # ---- where no door stands: a parallel worker runs no function whose body nobody has looked at ----
 
 is(as('enemy', 'CREATE FUNCTION evil.passed(int) RETURNS int PARALLEL SAFE LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING $w$it ran as %$w$, current_user; RETURN $1; END $$'), '', 'another role has a function for workers');

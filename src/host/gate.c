@@ -463,15 +463,26 @@ typedef struct Statement
 	DestReceiver *dest; /* NULL: SPI_tuptable */
 } Statement;
 
+/* What kanon itself has sent last and waits for. */
+static const char *sent = NULL;
+
+bool
+gate_has_sent(const char *sql)
+{
+	return sent != NULL && strcmp(sent, sql) == 0;
+}
+
 /* Through the door: what comes of it. */
 static int
 send_statement(const Statement *statement, const char *name, Oid relid)
 {
 	SPIExecuteOptions options = {.read_only = statement->read_only, .dest = statement->dest};
 	volatile int result = 0;
+	const char *volatile outer = sent;
 	Door door;
 
 	door_open(&door, name, relid);
+	sent = statement->sql;
 	PG_TRY();
 	{
 		result =
@@ -482,6 +493,7 @@ send_statement(const Statement *statement, const char *name, Oid relid)
 	}
 	PG_FINALLY();
 	{
+		sent = outer;
 		door_close(&door);
 	}
 	PG_END_TRY();

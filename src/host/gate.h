@@ -93,6 +93,9 @@ extern uint32 type_shape(Oid type);
  */
 extern int gate_queries;
 
+/* kanon itself has sent this, and no function that a query calls. */
+extern bool gate_has_sent(const char *sql);
+
 /* A row, all of its values at hand until the next one; false: no more are wanted. */
 typedef bool (*GateReceive)(void *arg, TupleTableSlot *slot);
 

@@ -33,7 +33,6 @@
 #include "host/look_parts.h"
 #include "host/catalog.h"
 
-#include "access/amapi.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
@@ -42,36 +41,27 @@
 #include "catalog/partition.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_amop.h"
-#include "catalog/pg_amproc.h"
-#include "catalog/pg_cast.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_index.h"
-#include "catalog/pg_operator.h"
-#include "catalog/pg_opfamily.h"
 #include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_proc.h"
-#include "catalog/pg_range.h"
 #include "catalog/pg_statistic_ext.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
-#include "commands/defrem.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
-#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
-#include "utils/typcache.h"
 
 #include "access/genam.h"
 
@@ -508,9 +498,18 @@ look_at_children(Relation rel, bool written, Look *look)
 	return false;
 }
 
-/* A reader takes no more of another role's than rows of a table. */
+/* Expressions of its owner's run when a row is written. */
 static bool
-look_at_kind(Relation rel, bool own, Look *look)
+has_own_words(Relation rel)
+{
+	const TupleConstr *constr = RelationGetDescr(rel)->constr;
+
+	return rel->trigdesc != NULL || (constr != NULL && (constr->num_check > 0 || constr->num_defval > 0));
+}
+
+/* A reader takes no more of another role's than rows of a table, and a writer brings no more. */
+static bool
+look_at_kind(Relation rel, bool own, bool written, Look *look)
 {
 	const FormData_pg_class *form = rel->rd_rel;
 	const char *name = subject(look, RelationGetRelid(rel)), *what = NULL;
@@ -525,6 +524,8 @@ look_at_kind(Relation rel, bool own, Look *look)
 		what = "has row-level security";
 	else if (!own && form->relhasrules && form->relkind != RELKIND_MATVIEW)
 		what = "has rules";
+	else if (!own && written && has_own_words(rel))
+		what = "has defaults, checks or triggers of another role";
 	else if (strchr("rpmvfS", form->relkind) == NULL)
 		what = "is no table";
 	return what != NULL && look_refuse(look, psprintf("%s %s", name, what));
@@ -550,7 +551,7 @@ look_at_relation(Oid relid, bool written, Look *look)
 	rel = try_relation_open(relid, AccessShareLock);
 	if (rel == NULL)
 		return look_refuse(look, "it reads what is not there any more");
-	stop = look_at_kind(rel, role_is_trusted(rel->rd_rel->relowner, look->reader), look) ||
+	stop = look_at_kind(rel, role_is_trusted(rel->rd_rel->relowner, look->reader), written, look) ||
 		   (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE && look_at_server(relid, look)) ||
 		   (rel->rd_rel->relkind != RELKIND_VIEW && rel->rd_rel->relkind != RELKIND_SEQUENCE &&
 			(look_at_parts(rel, written, look) || look_at_children(rel, written, look)));

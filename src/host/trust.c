@@ -26,7 +26,9 @@
 #include "miscadmin.h"
 #include "parser/analyze.h"
 #include "storage/lmgr.h"
+#include "tcop/cmdtag.h"
 #include "tcop/tcopprot.h"
+#include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -209,6 +211,7 @@ static bool *met_strangers = NULL;
 static planner_hook_type previous_planner = NULL;
 static needs_fmgr_hook_type previous_needs = NULL;
 static fmgr_hook_type previous_call = NULL;
+static ProcessUtility_hook_type previous_statement = NULL;
 
 /* The role for which all plans of the session were looked at; InvalidOid: some were made where nobody looks. */
 static Oid planned_for = InvalidOid;
@@ -283,6 +286,92 @@ plan_at_door(KANON_PLAN_PARAMETERS)
 	return plan;
 }
 
+/* ---- statements of functions that are no queries ---- */
+
+/* Changes of a table that evaluate nothing. */
+static bool
+is_quiet_change(AlterTableType change)
+{
+	static const AlterTableType quiet[] = {AT_ChangeOwner,        AT_SetRelOptions,      AT_ResetRelOptions,
+										   AT_EnableRowSecurity,  AT_DisableRowSecurity, AT_ForceRowSecurity,
+										   AT_NoForceRowSecurity, AT_ReplicaIdentity,    AT_DropColumn,
+										   AT_DropConstraint,     AT_DropNotNull,        AT_SetStatistics};
+
+	for (int i = 0; i < lengthof(quiet); i++)
+		if (quiet[i] == change)
+			return true;
+	return false;
+}
+
+static bool
+is_quiet_alteration(const AlterTableStmt *statement)
+{
+	ListCell *lc;
+
+	foreach (lc, statement->cmds)
+		if (!is_quiet_change(lfirst_node(AlterTableCmd, lc)->subtype))
+			return false;
+	return true;
+}
+
+/* Expressions are evaluated and values made here with no query; NULL: not in this one, or only what was looked at. */
+static const char *
+statement_mistrusted(Node *statement)
+{
+	bool quiet = true;
+
+	switch (nodeTag(statement))
+	{
+		case T_CallStmt:
+			return expression_mistrusted((Node *) ((CallStmt *) statement)->funcexpr, GetUserId());
+		case T_ExecuteStmt:
+			quiet = ((const ExecuteStmt *) statement)->params == NIL;
+			break;
+		case T_AlterTableStmt:
+			quiet = is_quiet_alteration((const AlterTableStmt *) statement);
+			break;
+		case T_CopyStmt:
+			quiet = !((const CopyStmt *) statement)->is_from;
+			break;
+		case T_CreateStmt:
+			quiet = ((const CreateStmt *) statement)->partbound == NULL;
+			break;
+		case T_IndexStmt:
+		case T_ReindexStmt:
+		case T_VacuumStmt:
+		case T_RefreshMatViewStmt:
+		case T_AlterDomainStmt:
+		case T_DefineStmt:
+		case T_CreateExtensionStmt:
+		case T_ImportForeignSchemaStmt:
+			quiet = false;
+			break;
+		default:
+			break;
+	}
+	return quiet ? NULL
+				 : psprintf("a function that it calls says %s, at which nobody looks",
+							GetCommandTagName(CreateCommandTag(statement)));
+}
+
+static void
+statement_at_door(PlannedStmt *planned, const char *text, bool shared, ProcessUtilityContext context,
+				  ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest,
+				  QueryCompletion *completion)
+{
+	const char *why = NULL;
+
+	/* (what one statement brings along is that statement's) */
+	if (door != NULL && door->guarded && context != PROCESS_UTILITY_SUBCOMMAND && !gate_has_sent(text))
+		why = statement_mistrusted(planned->utilityStmt);
+	if (why != NULL)
+		refuse(why);
+	if (previous_statement != NULL)
+		previous_statement(planned, text, shared, context, params, environment, dest, completion);
+	else
+		standard_ProcessUtility(planned, text, shared, context, params, environment, dest, completion);
+}
+
 /* (of the system's own functions a superuser is the owner) */
 static bool
 is_stopped(Oid function)
@@ -350,4 +439,6 @@ trust_init(void)
 	needs_fmgr_hook = needs_call;
 	previous_call = fmgr_hook;
 	fmgr_hook = call_at_door;
+	previous_statement = ProcessUtility_hook;
+	ProcessUtility_hook = statement_at_door;
 }

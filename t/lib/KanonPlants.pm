@@ -146,6 +146,7 @@ my %code = (
 	body_domain_rows => sub { (expression('(SELECT sum(x) FROM h() AS r (x)) > 0', give('DOMAIN d'), $telling, "CREATE FUNCTION h() RETURNS SETOF int STABLE LANGUAGE sql AS 'SELECT 1::SCHEMA.d::int';\n"), unseen => 1) },
 	variable => sub { (expression('h(1)', give('DOMAIN d'), $telling, "CREATE FUNCTION h(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'DECLARE v SCHEMA.d; BEGIN RETURN true; END';\n"), unseen => 1) },
 	variable_row => sub { (expression('h(1)', give('DOMAIN d'), $telling, "CREATE TYPE t AS (x d);\nCREATE FUNCTION h(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'DECLARE v SCHEMA.t; BEGIN SELECT 1 INTO v; RETURN true; END';\n"), unseen => 1) },
+	body_call => sub { (expression('h(1)', give('DOMAIN d'), $telling, "CREATE PROCEDURE p(int) LANGUAGE plpgsql AS 'BEGIN END';\nCREATE FUNCTION h(int) RETURNS boolean LANGUAGE plpgsql SET search_path FROM CURRENT AS 'BEGIN CALL p((\$1::d)::int); RETURN true; END';\n"), fixed => 0, unseen => 1) },
 	text_run => sub { (expression("query_to_xml('SELECT SCHEMA.f(1)', true, true, '') IS NOT NULL", $give_f, $f), fixed => 0, unseen => 1) },
 	domain_of_text => sub { (expression("query_to_xml('SELECT 1::SCHEMA.d', true, true, '') IS NOT NULL", give('DOMAIN d'), $telling), fixed => 0, unseen => 1) },
 	# aggregates
