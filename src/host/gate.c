@@ -463,7 +463,7 @@ typedef struct Statement
 	DestReceiver *dest; /* NULL: SPI_tuptable */
 } Statement;
 
-/* What kanon itself has sent last and waits for. */
+/* The statement that kanon itself has sent and waits for. */
 static const char *sent = NULL;
 
 bool

@@ -376,6 +376,8 @@ publication_tell_strangers(const KanonPublication *publication, Oid source)
 		if (why != NULL && kanon_owns_relation(relid, publication->owner))
 			appendStringInfo(&told, "%sRelation %s: %s.", told.len > 0 ? " " : "", relation_name(relid), why);
 	}
+	/* (a table's own queries are kanon's: what they call, it calls) */
+	named = named || get_rel_relkind(source) != RELKIND_VIEW;
 	if (publication->strangers && (told.len > 0 || !named))
 		ereport(
 			NOTICE,
