@@ -164,7 +164,7 @@ is(as('owner', "SELECT kanon_drop_publication('own.lent')"), '', 'dropped');
 # ---- dumps ----
 
 my $seen = <<'E';
-SELECT publication, owner, published, source, quasi_identifiers, k, model, options, keep_releases, stable, key, release, refreshed_at
+SELECT publication, owner, published, source, quasi_identifiers, k, model, options, keep_releases, stable, protect_successive, key, release, refreshed_at
 FROM kanon_publications ORDER BY 1;
 SELECT * FROM kanon_releases ORDER BY 1, 2;
 SELECT count(*), has_table_privilege('reader', 'own.visits', 'SELECT') FROM own.visits;
@@ -175,6 +175,12 @@ is(as('owner', <<'E'), '', 'a hierarchy that has another name since');
 CREATE TABLE own.zips AS SELECT DISTINCT zip, 0 AS top FROM own.patients;
 SELECT kanon_create_publication('own.leveled', 'own.patients', '{zip}', 4, '{"hierarchies": {"zip": "own.zips"}}', model => 'full_domain');
 ALTER TABLE own.zips RENAME TO zip_levels;
+E
+is(as('owner', <<'E'), '', 'persons who stay among the same values');
+CREATE TABLE own.staff AS SELECT i AS id, i AS age, 'v' || i % 5 AS ill FROM generate_series(1, 60) i;
+SELECT kanon_create_publication('own.valued', 'own.staff', '{age}', 3, '{"keep": ["ill"], "privacy": [{"rule": "distinct_l", "column": "ill", "l": 3}]}', 'cluster', key => 'id', protect_successive => 'values');
+CREATE TABLE own.stayed AS SELECT id, kanon__signature FROM own.valued_values_1 WHERE kanon__is_person;
+DELETE FROM own.staff WHERE id IN (1, 6, 8);
 E
 $node->safe_psql('lab', "LOAD 'kanon'; SECURITY LABEL FOR kanon ON COLUMN own.patients.name IS 'identifier'");
 my $before = $node->safe_psql('lab', $seen);
@@ -190,6 +196,9 @@ sub goes_on
 	is($on->safe_psql($db, $seen), $before, "$name: publications, history, view and labels are there");
 	is($on->safe_psql($db, "SET ROLE owner; SELECT status, row_count FROM kanon_refresh('own.visits')"), 'current|700', "$name: refreshed");
 	is($on->safe_psql($db, "SET ROLE owner; SELECT status FROM kanon_refresh('own.leveled')"), 'current', "$name: with the hierarchy that it had");
+	is($on->safe_psql($db, "SET ROLE owner; SELECT status FROM kanon_refresh('own.valued')"), 'current', "$name: with the values among which persons stay");
+	is($on->safe_psql($db, "SELECT count(*), count(*) FILTER (WHERE s.kanon__signature <> v.kanon__signature) FROM own.stayed s JOIN own.valued_values_2 v ON v.id = s.id AND v.kanon__is_person"),
+		'60|0', "$name: as before");
 	is( $on->safe_psql($db, "SELECT persons, persons_below_k FROM kanon_compare_releases('own.visits',"
 			  . " (SELECT max(release) - 1 FROM kanon_releases WHERE publication = 'own.visits'), (SELECT max(release) FROM kanon_releases WHERE publication = 'own.visits'))"),
 		'700|0', "$name: compared with a release from before");

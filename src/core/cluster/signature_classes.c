@@ -14,7 +14,11 @@
 #include "util/sort.h"
 
 /* Persons with each value who say where a large part had better be divided. */
-#define SAMPLE 1024
+#define SAMPLE 512
+
+/* So few persons are divided by what they lose; of more each side has one in so many. */
+#define FEW 96
+#define SHARE 8
 
 typedef struct Division
 {
@@ -31,6 +35,8 @@ typedef struct Division
 	uint32_t n;       /* persons with each value */
 	uint32_t *person; /* [values * n] those of each value together */
 	uint64_t *key;    /* [n] persons in an order */
+	uint64_t *room;   /* [n] */
+	double *after;    /* [SAMPLE] what those from a place on lose */
 	uint32_t *sample; /* [values * SAMPLE] */
 	uint32_t *from;   /* [nfrom] where parts begin that wait */
 	size_t nfrom, from_room;
@@ -171,41 +177,96 @@ widen_hull(const Division *d, KanonHull *hull, uint32_t person)
 	}
 }
 
-/* The loss of both halves when a sample is divided by a quasi-identifier. */
+/*
+ * How far the persons of a part are apart, in the measure of what they lose: of few what they would lose as a class, of many (from
+ * whom much will be divided still) how much of its values a quasi-identifier has.
+ */
 static double
-loss_of_halves(Division *d, int q, uint32_t n, uint32_t half)
+spread(const Division *d, const KanonHull *hull, bool few)
 {
-	KanonHull hull[2][KANON_MAX_COLUMNS];
 	KanonPattern pattern;
+	double sum = 0;
 
-	start_hull(d, hull[0]);
-	start_hull(d, hull[1]);
+	if (few)
+		return cluster_hidden(&d->layout, hull, &pattern);
+	for (int q = 0; q < d->layout.nqis; q++)
+	{
+		const ClusterQi *qi = &d->layout.qi[q];
+		const KanonColumn *column = cluster_column(&d->layout, qi);
+		const KanonHull *own = &hull[qi->first];
+
+		if (own->low == own->high)
+			continue;
+		if (qi->levels == 1 && qi->number != NULL)
+			sum += qi->weight * cluster_share(qi, own->low, own->high);
+		else
+			sum += qi->weight * (own->high - own->low) / (column->distinct - 1);
+	}
+	return sum;
+}
+
+/*
+ * The best place to divide a sample by a quasi-identifier, in persons with each value, from `least` to n - least: *cut.  What
+ * both sides lose there.
+ */
+static double
+best_cut(Division *d, int q, uint32_t n, uint32_t least, uint32_t *cut)
+{
+	KanonHull hull[KANON_MAX_COLUMNS];
+	bool few = (uint64_t) n * d->values <= FEW;
+	double best = INFINITY;
+
 	for (uint32_t v = 0; v < d->values; v++)
 	{
-		const uint32_t *person = d->sample + (size_t) v * SAMPLE;
+		uint32_t *person = d->sample + (size_t) v * SAMPLE;
 
 		for (uint32_t i = 0; i < n; i++)
 			d->key[i] = key_of(d, q, person[i]);
-		select_least(d, d->key, n, half);
+		kanon_sort(d->key, d->room, n, sizeof(uint64_t), kanon_compare_longs, NULL);
 		for (uint32_t i = 0; i < n; i++)
-			widen_hull(d, hull[i >= half], (uint32_t) d->key[i]);
+			person[i] = (uint32_t) d->key[i];
 	}
-	return cluster_hidden(&d->layout, hull[0], &pattern) * half +
-		   cluster_hidden(&d->layout, hull[1], &pattern) * (n - half);
+	start_hull(d, hull);
+	for (uint32_t i = n; i-- > least;)
+	{
+		for (uint32_t v = 0; v < d->values; v++)
+			widen_hull(d, hull, d->sample[(size_t) v * SAMPLE + i]);
+		d->after[i] = spread(d, hull, few) * (n - i);
+	}
+	start_hull(d, hull);
+	for (uint32_t i = 0; i < n - least; i++)
+	{
+		double loss;
+
+		for (uint32_t v = 0; v < d->values; v++)
+			widen_hull(d, hull, d->sample[(size_t) v * SAMPLE + i]);
+		if (i + 1 < least)
+			continue;
+		loss = spread(d, hull, few) * (i + 1) + d->after[i + 1];
+		if (loss < best)
+		{
+			best = loss;
+			*cut = i + 1;
+		}
+	}
+	return best;
 }
 
 /* ---- division ---- */
 
-/* The quasi-identifier to divide by; -1: all persons are the same. */
+/* The quasi-identifier to divide by, and *half: where; -1: all persons are the same. */
 static int
-choose_axis(Division *d, uint32_t from, uint32_t to, uint32_t half)
+choose_axis(Division *d, uint32_t from, uint32_t to, uint32_t *half)
 {
 	uint32_t all = to - from, n = all < SAMPLE ? all : SAMPLE;
-	uint32_t cut = (uint32_t) ((uint64_t) half * n / all);
+	/* (of many some on each side, so that not one after the other is divided off) */
+	uint32_t least = all == n ? d->least : 1;
 	KanonHull hull[KANON_MAX_COLUMNS];
-	double least = INFINITY;
+	double lowest = INFINITY;
 	int best = -1;
 
+	if (least < n / SHARE)
+		least = n / SHARE;
 	start_hull(d, hull);
 	for (uint32_t v = 0; v < d->values; v++)
 		for (uint32_t i = 0; i < n; i++)
@@ -218,17 +279,20 @@ choose_axis(Division *d, uint32_t from, uint32_t to, uint32_t half)
 	for (int q = 0; q < d->layout.nqis; q++)
 	{
 		const KanonHull *own = &hull[d->layout.qi[q].first];
+		uint32_t cut = 0;
 		double loss;
 
 		if (own->low == own->high)
 			continue;
-		loss = loss_of_halves(d, q, n, cut > 0 ? cut : 1);
-		if (best < 0 || loss < least)
+		loss = best_cut(d, q, n, least, &cut);
+		if (loss < lowest)
 		{
 			best = q;
-			least = loss;
+			lowest = loss;
+			*half = (uint32_t) ((uint64_t) cut * all / n);
 		}
 	}
+	*half = *half < d->least ? d->least : *half > all - d->least ? all - d->least : *half;
 	return best;
 }
 
@@ -274,9 +338,8 @@ divide_persons(Division *d)
 	while (d->nfrom > 0 && status == KANON_OK)
 	{
 		uint32_t from = d->from[d->nfrom - 1];
-		uint32_t classes = (to - from) / d->least;
-		uint32_t half = classes / 2 * d->least;
-		int q = classes < 2 ? -1 : choose_axis(d, from, to, half);
+		uint32_t classes = (to - from) / d->least, half = 0;
+		int q = classes < 2 ? -1 : choose_axis(d, from, to, &half);
 
 		if (kanon_stop(&d->pace, (uint64_t) d->values * (to - from) * 16))
 			return KANON_CANCELLED;
@@ -353,6 +416,8 @@ divide_signature(Division *d, const KanonSignatures *signatures, uint32_t signat
 	d->from_room = 0;
 	d->person = kanon_take(&d->scratch, (size_t) d->values * d->n, sizeof(uint32_t));
 	d->key = kanon_take(&d->scratch, d->n, sizeof(uint64_t));
+	d->room = kanon_take(&d->scratch, d->n, sizeof(uint64_t));
+	d->after = kanon_take(&d->scratch, SAMPLE, sizeof(double));
 	d->sample = kanon_take(&d->scratch, (size_t) d->values * SAMPLE, sizeof(uint32_t));
 	status = kanon_taken(&d->scratch);
 	if (status == KANON_OK)
