@@ -24,7 +24,9 @@ INSERT INTO club.fees SELECT i, 1 + i % 200, CASE WHEN i % 2 = 0 THEN 1 + i % 20
 INSERT INTO club.visits SELECT 1 + i % 200, date '2026-02-01' + i / 200 FROM generate_series(1, 400) AS i;
 SELECT kanon_suggest_call('club.fees', linked => true) AS call \gset
 \echo :call
-:call
+SELECT 'CREATE TABLE club_called AS ' || :'call' \gexec
+SELECT table_name, target, role, row_count, published, round(suppressed::numeric, 4) AS suppressed FROM club_called;
+DROP TABLE club_called;
 -- a label decides
 SELECT kanon_label('club.places', 'zip', 'identifier');
 SELECT kanon_suggest_call('club.members', 'club_public', 3, true);

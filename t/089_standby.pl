@@ -46,7 +46,7 @@ cmp_ok(scalar(@calls), '>', 90, 'every function and view is called');
 my (undef, undef, $errors) = $standby->psql('postgres', "\\set VERBOSITY verbose\n" . join('', map { (split /\|/, $_, 2)[1] . ";\n" } @calls), on_error_stop => 0);
 # (a function in SQL is named by its context)
 # without what no value fits that another function takes: these say so
-my %other = (kanon_pattern_clustering => '22004', kanon_transactions => '22023', kanon_page => '22023', kanon_compare_releases => '55000');
+my %other = (kanon_pattern_clustering => '22004', kanon_estimate_bounds => '22004', kanon_transactions => '22023', kanon_page => '22023', kanon_compare_releases => '55000');
 my (%wrote, @raw);
 foreach my $error (split /^(?=psql:<stdin>:\d+: )/m, $errors)
 {

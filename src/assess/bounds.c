@@ -21,6 +21,7 @@
 #include "commands/comment.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
+#include "parser/parse_coerce.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -114,10 +115,13 @@ scalar_text(const char *name, const JsonbValue *value)
 }
 
 static Datum
-value_of_text(const Wanted *wanted, char *text)
+value_of_text(const Wanted *wanted, const char *name, char *text)
 {
 	Oid function, parameter;
 
+	/* (the type's message would repeat it) */
+	if (TypeCategory(wanted->type) != TYPCATEGORY_STRING && strlen(text) > 1000)
+		raise_condition(name, "A value of its type is shorter.");
 	getTypeInputInfo(wanted->type, &function, &parameter);
 	return OidInputFunctionCall(function, text, parameter, -1);
 }
@@ -166,7 +170,7 @@ end_of(const Wanted *wanted, const char *name, const JsonbValue *object, const c
 
 	if (value == NULL)
 		return otherwise;
-	number = number_of(wanted, value_of_text(wanted, scalar_text(name, value)));
+	number = number_of(wanted, value_of_text(wanted, name, scalar_text(name, value)));
 	if (isnan(number))
 		raise_condition(name, "\"from\" and \"to\" are numbers or times.");
 	return number;
@@ -197,7 +201,7 @@ read_condition(Wanted *wanted, const char *name, const JsonbValue *value)
 	{
 		wanted->n = 1;
 		wanted->values = palloc(sizeof(Datum));
-		wanted->values[0] = value_of_text(wanted, scalar_text(name, value));
+		wanted->values[0] = value_of_text(wanted, name, scalar_text(name, value));
 		return;
 	}
 	if (JsonContainerIsObject(value->val.binary.data))
@@ -209,7 +213,7 @@ read_condition(Wanted *wanted, const char *name, const JsonbValue *value)
 	wanted->values = palloc(sizeof(Datum) * Max(wanted->n, 1));
 	for (int i = 0; i < wanted->n; i++)
 		wanted->values[i] = value_of_text(
-			wanted, scalar_text(name, getIthJsonbValueFromContainer(value->val.binary.data, i)));
+			wanted, name, scalar_text(name, getIthJsonbValueFromContainer(value->val.binary.data, i)));
 }
 
 /* ---- the column ---- */
@@ -310,9 +314,10 @@ of_label(Wanted *wanted, const char *text, Verdict *verdict)
 			 errhint("Give the values of each label, like labels => '{\"age\": {\"young\": [18, 19]}}'.")));
 	n = JsonContainerSize(values->val.binary.data);
 	for (int i = 0; i < n; i++)
-		some +=
-			fulfils(wanted, value_of_text(wanted, scalar_text("labels", getIthJsonbValueFromContainer(
-																			values->val.binary.data, i))));
+		some += fulfils(
+			wanted,
+			value_of_text(wanted, "labels",
+						  scalar_text("labels", getIthJsonbValueFromContainer(values->val.binary.data, i))));
 	*verdict = of_parts(some, n);
 	return true;
 }
