@@ -155,6 +155,7 @@ found_class(void *arg, int64 rows, bool blank)
 	FoundClasses *found = arg;
 
 	found->sum += rows;
+	found->digest += kanon_mix((uint64) rows);
 	if (blank)
 	{
 		found->blank += rows;
@@ -163,14 +164,7 @@ found_class(void *arg, int64 rows, bool blank)
 	found->n++;
 	found->most = Max(found->most, rows);
 	found->squares += (double) rows * (double) rows;
-	found->digest += kanon_mix((uint64) rows);
 	sizes_add(&found->sizes, rows);
-}
-
-uint64
-found_digest(const FoundClasses *found)
-{
-	return found->digest + (found->blank > 0 ? kanon_mix((uint64) found->blank) : 0);
 }
 
 /* The measures of the release whose classes readers count otherwise. */

@@ -49,11 +49,9 @@ typedef struct FoundClasses
 	int64 sum;   /* rows */
 	int64 most;
 	double squares; /* of the sizes */
-	uint64 digest;  /* of the sizes, in no order; but for blank rows */
+	uint64
+		digest; /* kanon_mix of each class's size, added up; with marks blank rows may be several classes */
 } FoundClasses;
-
-/* A digest of the sizes of all classes: kanon_mix of each, added up. */
-extern uint64 found_digest(const FoundClasses *found);
 
 extern const FoundClasses *found_begin(FoundClasses *found, int64 k); /* returns it */
 extern void found_class(void *found, int64 rows, bool blank);

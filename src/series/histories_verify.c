@@ -298,7 +298,7 @@ verify_rows(Run *run)
 		raise_unsafe("A row that was published has no history.");
 	for (uint32 c = 0; c < run->release.nclasses; c++)
 		digest += look.sizes[c] > 0 ? kanon_mix((uint64) look.sizes[c]) : 0;
-	if (digest != found_digest(&run->found))
+	if (digest != run->found.digest)
 		raise_unsafe("Its classes are not those whose histories were counted.");
 	find_few(&look);
 	/* of each history before: what all of it has become; PG_UINT32_MAX: several */

@@ -14,6 +14,7 @@
 
 use strict;
 use warnings;
+no warnings 'recursion';
 use FindBin;
 use lib "$FindBin::Bin/../oracle/lib";
 use Getopt::Long;

@@ -206,8 +206,8 @@ spread(const Division *d, const KanonHull *hull, bool few)
 }
 
 /*
- * The best place to divide a sample by a quasi-identifier, in persons with each value, from `least` to n - least: *cut.  What
- * both sides lose there.
+ * The best place to divide a sample by a quasi-identifier, in persons with each value, from `least` to n - least: *cut.
+ * Gives what both sides lose there.
  */
 static double
 best_cut(Division *d, int q, uint32_t n, uint32_t least, uint32_t *cut)

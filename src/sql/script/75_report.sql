@@ -745,7 +745,7 @@ SELECT jsonb_build_object(
     'parts', NULL,
     'title', CASE WHEN r.publication IS NULL THEN r.target ELSE r.publication END,
     'linked', (SELECT jsonb_build_object('tables', jsonb_agg(to_jsonb(t) - '{says,claim,names}'::text[] ORDER BY t.nr), 'width', max(t.x) + 220, 'height', max(t.y) + 64,
-                      'lines', (SELECT jsonb_agg(jsonb_build_object('x1', a.x + 10, 'y1', a.y + 30, 'x2', b.x + 200, 'y2', b.y + 30)) FROM linked_tables a, jsonb_array_elements(a.refers) AS e, linked_tables b WHERE b.nr = (e ->> 'to')::int + 1))
+                      'lines', (SELECT jsonb_agg(jsonb_build_object('x1', a.x + 10, 'y1', a.y + 30, 'x2', b.x + 200, 'y2', b.y + 30) ORDER BY a.nr, b.nr) FROM linked_tables a, jsonb_array_elements(a.refers) AS e, linked_tables b WHERE b.nr = (e ->> 'to')::int + 1))
                FROM linked_tables t HAVING count(*) > 0),
     'classes', r.has_classes,
     'records', r.transactions IS NULL AND r.tables IS NULL,
