@@ -432,7 +432,7 @@ divide_signature(Division *d, const KanonSignatures *signatures, uint32_t signat
 static KanonStatus
 divide_all(Division *d, const KanonNight *night, const KanonSignatures *signatures, const uint32_t *now)
 {
-	Shown shown;
+	Shown shown = {0};
 	KanonStatus status = KANON_OK;
 
 	cluster_layout(d->problem, &d->layout);
