@@ -91,22 +91,44 @@ batch_name(const Batch *batch, const char *what)
 	return release_table_name(batch->publication, batch->release, strVal(llast(names)), what, &bare);
 }
 
-/* The run, and all checks of a release. */
+/* Milliseconds since then, and then is now. */
+static double
+lap_ms(instr_time *since)
+{
+	instr_time now, lap;
+
+	INSTR_TIME_SET_CURRENT(now);
+	lap = now;
+	INSTR_TIME_SUBTRACT(lap, *since);
+	*since = now;
+	return INSTR_TIME_GET_MILLISEC(lap);
+}
+
+/* The run, and all checks of a release.  Its record tells also of the time since then, in which rows were taken. */
 static void
-run_batch(Batch *batch)
+run_batch(Batch *batch, instr_time since)
 {
 	Request request;
+	double taken = lap_ms(&since);
 	Run *run;
 
 	fill_batch_request(batch, &request);
 	request.target = batch_name(batch, "batch");
+	request.series.recorded_later = true;
 	run = run_request(&request);
+	run->record.read_ms += taken;
 	take_run(batch->publication, batch->release, run);
 	CommandCounterIncrement();
 	keep_private(batch->release->relation);
 	progress_say("checking", 0, -1);
 	release_check(batch->publication, batch->release, run);
 	limits_check(run, batch->release, NULL);
+	run->record.verify_ms += lap_ms(&run->clock);
+	rows_note(batch);
+	rows_count(batch);
+	history_sql("DROP TABLE %s", batch->now);
+	run->record.write_ms += lap_ms(&run->clock);
+	run_record_last(run);
 	run_end(run);
 }
 
@@ -264,7 +286,9 @@ appended_make(KanonPublication *publication, Release *release, List *releases)
 	Request request = {.k = publication->k, .published = true};
 	Batch batch = {.publication = publication, .release = release, .options = &request.batches};
 	bool first = release_current(releases) == NULL;
+	instr_time since;
 
+	INSTR_TIME_SET_CURRENT(since);
 	check_isolation();
 	appended_trust(publication);
 	appended_check(publication);
@@ -288,11 +312,8 @@ appended_make(KanonPublication *publication, Release *release, List *releases)
 		make_none(&batch);
 		return;
 	}
-	run_batch(&batch);
-	rows_note(&batch);
-	rows_count(&batch);
+	run_batch(&batch, since);
 	release->more = publication->grows
 						? range_is_cut(&batch)
 						: request.batches.max_batch > 0 && batch.rows >= request.batches.max_batch;
-	history_sql("DROP TABLE %s", batch.now);
 }

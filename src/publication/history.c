@@ -56,6 +56,12 @@ parameter_waits(Parameters *p, const Release *release)
 	parameter(p, TIMESTAMPTZOID, TimestampTzGetDatum(release->recounted), release->recounted == 0);
 }
 
+bool
+release_tells_held(const Release *release)
+{
+	return release->status == RELEASE_HELD ? release->held_oldest > 0 : release->status != RELEASE_FAILED;
+}
+
 void
 release_add(const KanonPublication *publication, const Release *release)
 {
@@ -69,8 +75,8 @@ release_add(const KanonPublication *publication, const Release *release)
 	parameter(&p, INT8OID, Int64GetDatum(release->row_count), failed);
 	parameter(&p, INT8OID, Int64GetDatum(release->k), failed || release->k == 0);
 	parameter(&p, FLOAT8OID, Float8GetDatum(release->cost), failed);
-	parameter(&p, INT8OID, Int64GetDatum(release->held_persons), failed);
-	parameter(&p, INT8OID, Int64GetDatum(release->held_oldest), failed);
+	parameter(&p, INT8OID, Int64GetDatum(release->held_persons), !release_tells_held(release));
+	parameter(&p, INT8OID, Int64GetDatum(release->held_oldest), !release_tells_held(release));
 	parameter(&p, INT8OID, Int64GetDatum(release->difference), failed || release->difference == 0);
 	parameter_text(&p, release->error);
 	parameter_text(&p, release->message);

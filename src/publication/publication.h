@@ -204,6 +204,9 @@ extern TimestampTz release_known(const Release *release);
 extern void release_update(const KanonPublication *publication, const Release *release);
 extern const char *release_status_name(ReleaseStatus status);
 
+/* Are its held persons counted? */
+extern bool release_tells_held(const Release *release);
+
 /*
  * Work in the name of the publication's owner, as REFRESH MATERIALIZED VIEW does: the
  * role that starts it lends it no rights.

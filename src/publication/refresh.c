@@ -314,7 +314,8 @@ release_make(KanonPublication *publication, Release *release, List *releases, bo
 	fill_request(publication, release, releases, may_keep, &request);
 	request.target = table_name(publication, release, "release", &bare);
 	if (request.series.histories != NULL)
-		request.series.histories->none = &release->none;
+		histories_tell(request.series.histories, &release->none, &release->held_persons,
+					   &release->held_oldest);
 	request.series.recorded_later = true;
 	run = run_request(&request);
 	if (run->unchanged)
@@ -613,7 +614,7 @@ put_release(Lines *lines, const KanonPublication *publication, const Release *re
 	line_int8(lines, release->row_count, made);
 	line_int8(lines, release->k, made && release->k > 0);
 	line_float8(lines, release->cost, made);
-	line_int8(lines, release->held_persons, made);
+	line_int8(lines, release->held_persons, release_tells_held(release));
 	line_text(lines, made ? NULL : release->error);
 	line_text(lines, release->message);
 	line_end(lines);

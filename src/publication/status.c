@@ -82,8 +82,8 @@ put_release(const Release *release, void *arg)
 	line_int8(lines, release->row_count, made);
 	line_int8(lines, release->k, made && release->k > 0);
 	line_float8(lines, release->cost, made);
-	line_int8(lines, release->held_persons, made);
-	line_int8(lines, release->held_oldest, made);
+	line_int8(lines, release->held_persons, release_tells_held(release));
+	line_int8(lines, release->held_oldest, release_tells_held(release));
 	line_int8(lines, release->difference, made && release->difference > 0);
 	line_text(lines, release->error);
 	line_text(lines, release->message);
@@ -163,6 +163,7 @@ typedef struct Tail
 	int64 failures;      /* after both */
 	int64 held; /* the greatest number of one that could not be made, as somebody would stand alone */
 	int64 made; /* and of one that was */
+	int64 held_persons, held_oldest; /* of that one, if they were counted */
 	int64 last_failure;
 	char error[6];    /* of the last one */
 	int64 difference; /* the smallest between any two releases, one after the other; 0: none */
@@ -176,9 +177,13 @@ find_success(const Release *release, void *arg)
 	if (release->status == RELEASE_FAILED)
 		return;
 	tail->last_success = Max(tail->last_success, release->number);
-	if (release->status == RELEASE_HELD)
-		tail->held = Max(tail->held, release->number);
-	else
+	if (release->status == RELEASE_HELD && release->number > tail->held)
+	{
+		tail->held = release->number;
+		tail->held_persons = release->held_persons;
+		tail->held_oldest = release->held_oldest;
+	}
+	else if (release->status != RELEASE_HELD)
 		tail->made = Max(tail->made, release->number);
 	tail->checked = Max(tail->checked, release->checked);
 	if (release->difference > 0 && (tail->difference == 0 || release->difference < tail->difference))
@@ -269,6 +274,7 @@ put_status(Lines *lines, KanonPublication *publication, const Interval *limit)
 	Release *current = publication->lost ? NULL : release_current(releases(publication, NULL));
 	Tail tail = {0};
 	const char *status = "fresh";
+	bool told;
 	bool all = watched_by_caller(publication->owner, publication->published) ||
 			   (publication->lost && watched_by_caller(relation_owner(publication->published), InvalidOid));
 
@@ -303,8 +309,18 @@ put_status(Lines *lines, KanonPublication *publication, const Interval *limit)
 	line_value(lines, all && !publication->lost ? allowed_to_identify(publication) : (Datum) 0,
 			   all && !publication->lost);
 	line_int8(lines, tail.difference, tail.difference > 0 && all);
-	line_int8(lines, current != NULL ? current->held_persons : 0, current != NULL && all);
-	line_int8(lines, current != NULL ? current->held_oldest : 0, current != NULL && all);
+	/* (the release that readers keep has grown older) */
+	told = tail.held > tail.made && tail.held_oldest > 0;
+	line_int8(lines,
+			  told              ? tail.held_persons
+			  : current != NULL ? current->held_persons
+								: 0,
+			  current != NULL && all);
+	line_int8(lines,
+			  told              ? tail.held_oldest
+			  : current != NULL ? current->held_oldest
+								: 0,
+			  current != NULL && all);
 	put_batches(lines, publication, current, all);
 	put_what_is_wrong(lines, publication, current, all);
 	line_text(lines, publication_policy(publication));

@@ -518,7 +518,7 @@ try_protected(Run *run)
 		run_utility(psprintf("DROP TABLE %s", run->target->building));
 		return false;
 	}
-	run->record.solve_ms = lap_ms(&run->clock);
+	run->record.solve_ms += lap_ms(&run->clock);
 	tell_solved(run);
 	return successive_protect(run);
 }
@@ -529,11 +529,13 @@ solved_protected(Request *request)
 {
 	Run *run = begin(request, true);
 	int nest = -1;
-	instr_time clock;
+	double read_ms, solve_ms;
 
 	while (!run->unchanged && !try_protected(run))
 	{
-		clock = run->clock;
+		/* (what a round took in vain is told of the next) */
+		read_ms = run->record.read_ms;
+		solve_ms = run->record.solve_ms + lap_ms(&run->clock);
 		run_end(run);
 		if (nest < 0)
 		{
@@ -542,8 +544,8 @@ solved_protected(Request *request)
 									 GUC_ACTION_SAVE, true, 0, false);
 		}
 		run = begin(request, true);
-		/* (what a round took in vain is told of the next) */
-		run->clock = clock;
+		run->record.read_ms += read_ms;
+		run->record.solve_ms = solve_ms;
 	}
 	if (nest >= 0)
 		AtEOXact_GUC(true, nest);

@@ -460,6 +460,24 @@ end_overdue(Run *run)
 		history_sql("DROP TABLE %s", before);
 }
 
+/* The source is otherwise than what is shown: so it stays for these persons, if there is no release tonight. */
+static void
+count_standing(const Histories *histories)
+{
+	bool isnull;
+
+	if (histories->standing_persons == NULL)
+		return;
+	history_sql("SELECT pg_catalog.count(DISTINCT x.person), coalesce(" INT64_FORMAT
+				" OPERATOR(pg_catalog.-) pg_catalog.min(coalesce(x.since, " INT64_FORMAT
+				")), -1)::pg_catalog.int8 FROM (SELECT f." HISTORY_PERSON " AS person, f." HISTORY_SINCE
+				" AS since FROM %s AS f UNION ALL SELECT e." HISTORY_PERSON ", e." HISTORY_SINCE
+				" FROM %s AS e WHERE e." COPY_UNIT " IS NOT NULL OR e." ENDED_STATE_COLUMN EQ "%d) AS x",
+				histories->release, histories->release, histories->fresh, histories->ended, ENDED_BECAME);
+	*histories->standing_persons = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
+	*histories->standing_oldest = DatumGetInt64(gate_value(0, 2, INT8OID, &isnull)) + 1;
+}
+
 static void
 make_copy(Run *run)
 {
@@ -485,6 +503,7 @@ make_copy(Run *run)
 		histories_check_keys(run, rows);
 		pair_all(run);
 		find_units(histories);
+		count_standing(histories);
 	}
 	history_sql("INSERT INTO %s SELECT f.* FROM %s AS f", histories->source, histories->fresh);
 	history_sql("DROP TABLE %s", histories->fresh);

@@ -369,7 +369,7 @@ histories_settle(Run *run)
 			ERROR,
 			(errcode(ERRCODE_CHECK_VIOLATION),
 			 errmsg(
-				 "every possible release would leave somebody alone when compared with the releases before it"),
+				 "no release was found that leaves nobody alone when compared with the releases before it"),
 			 alone
 				 ? errdetail(
 					   "The method does not find the published classes again, not even for the rows as last published.")

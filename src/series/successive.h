@@ -151,6 +151,8 @@ typedef struct Histories
 	const char *after; /* the table to make; qualified, quoted */
 	int64 release;     /* its number */
 	bool *none;        /* becomes true: nobody else can be held back, and there is no release */
+	/* if there is none, persons of whom something else is shown than the source has, and for how many releases; or NULL */
+	int64 *standing_persons, *standing_oldest;
 
 	/* what comes of it */
 	HeldBack told;
@@ -218,6 +220,14 @@ enum
 #define HISTORY_LATEST "b." HISTORY_PAST " IS NULL AND b." HISTORY_NUMBER " IS NOT NULL"
 
 #define EQ " OPERATOR(pg_catalog.=) "
+
+static inline void
+histories_tell(Histories *histories, bool *none, int64 *standing_persons, int64 *standing_oldest)
+{
+	histories->none = none;
+	histories->standing_persons = standing_persons;
+	histories->standing_oldest = standing_oldest;
+}
 
 /* The active snapshot of a run's round: all rounds have that of the first. */
 extern void histories_snapshot(Request *request);
