@@ -112,7 +112,7 @@ SELECT kanon_drop_publication('nightly');
 -- what is recorded names its relations with their schema: other ks can be tried from anywhere
 SELECT cost FROM kanon_pattern_guided('visit', 'other_path', '{zip,diagnosis}', 4, hierarchies => '{"zip": "zip_h"}');
 SET search_path = public;
-SELECT options -> 'hierarchies' AS hierarchies, kanon_report(run, frontier => '{2,4}') LIKE '%Share of blank cells by k%' AS reported
+SELECT options -> 'hierarchies' AS hierarchies, kanon_report(run, frontier => '{2,4}') LIKE '%Share of empty cells by k%' AS reported
 FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
 SET search_path = builder_test, public;
 

@@ -341,7 +341,7 @@ decide_by_type(Suggestion *s, const ColumnValues *values, char category)
 			   psprintf("%.1f rows share a value on the average, as with a name or number of persons",
 						with_value));
 	s->known = s->role == ROLE_QUASI_IDENTIFIER;
-	decide(s, ROLE_QUASI_IDENTIFIER, "nothing says that outsiders cannot know it");
+	decide(s, ROLE_QUASI_IDENTIFIER, "nothing says that attackers cannot know it");
 }
 
 /* A date or measure as fine as that is refused as it is; what makes it coarse is said. */

@@ -424,7 +424,7 @@ free_names(ArrayType *array)
 		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
 						errmsg("%d quasi-identifiers are more than the %d that kanon can take", columns.n,
 							   KANON_MAX_QIS),
-						errhint("Leave out columns that outsiders cannot know, or keep or drop them.")));
+						errhint("Leave out columns that attackers cannot know, or keep or drop them.")));
 	for (int i = 0; i < columns.n; i++)
 		for (int j = 0; j < i; j++)
 			if (strcmp(columns.names[i], columns.names[j]) == 0)

@@ -304,7 +304,7 @@ open_columns(Oid relid, ArrayType *columns, const char *argument, ArrayType *als
 		ereport(ERROR,
 				(errcode(ERRCODE_TOO_MANY_COLUMNS),
 				 errmsg("%d quasi-identifiers are more than the %d that kanon can take", source->nqis, most),
-				 errhint("Leave out columns that outsiders cannot know, or keep or drop them.")));
+				 errhint("Leave out columns that attackers cannot know, or keep or drop them.")));
 	for (int i = 0; i < source->nqis; i++)
 	{
 		check_equality(&source->qis[i], "a quasi-identifier");

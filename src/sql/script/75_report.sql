@@ -219,7 +219,7 @@ patterns AS (
     SELECT p.*, p.row_count / nullif(r.published_rows, 0)::float8 AS share,
            row_number() OVER (ORDER BY p.row_count DESC, p.first) AS place,
            coalesce((SELECT string_agg(c.name || CASE substr(p.pattern, c.ordinal, 1)
-                                       WHEN '*' THEN ' blank' WHEN '~' THEN ' as a range or a set'
+                                       WHEN '*' THEN ' empty' WHEN '~' THEN ' as a range or a set'
                                        ELSE ' as ' || c.levels[strpos('123456789ABCDEFGHIJKLMNOPQRSTUVW', substr(p.pattern, c.ordinal, 1))] END, '; ' ORDER BY c.ordinal)
                      FROM columns c WHERE substr(p.pattern, c.ordinal, 1) <> '-'), 'every column as it was') AS words
     FROM r, LATERAL (
@@ -265,13 +265,13 @@ now AS (
     WHERE r.has_classes AND r.target_now IS NOT NULL AND (kanon_report_data.read_target OR kanon_report_data.read_population)),
 rule_words AS (
     SELECT e.nr, v.nr AS part, e.key, v.item, e.value,
-           CASE e.key WHEN 'max_suppressed' THEN format('At most %s of these columns are blank in a row.', v.item)
-                      WHEN 'max_cost' THEN format('The blank cells of a row cost at most %s.', v.item)
-                      WHEN 'never' THEN format('Never blank: %s.', v.item)
-                      WHEN 'always' THEN format('Always blank: %s.', v.item)
-                      WHEN 'together' THEN format('All of these are blank in a row, or none: %s.', v.item)
-                      WHEN 'at_most_one' THEN format('At most one of these is blank in a row: %s.', v.item)
-                      WHEN 'implies' THEN format('If the left column is blank in a row, so is the right one: %s.', v.item)
+           CASE e.key WHEN 'max_suppressed' THEN format('At most %s of these columns are empty in a row.', v.item)
+                      WHEN 'max_cost' THEN format('The empty cells of a row cost at most %s.', v.item)
+                      WHEN 'never' THEN format('Never empty: %s.', v.item)
+                      WHEN 'always' THEN format('Always empty: %s.', v.item)
+                      WHEN 'together' THEN format('All of these are empty in a row, or none: %s.', v.item)
+                      WHEN 'at_most_one' THEN format('At most one of these is empty in a row: %s.', v.item)
+                      WHEN 'implies' THEN format('If the left column is empty in a row, so is the right one: %s.', v.item)
                       ELSE e.key || ': ' || v.item END AS says
     FROM r, jsonb_each(CASE jsonb_typeof(r.options -> 'rules') WHEN 'object' THEN r.options -> 'rules' ELSE '{}' END) WITH ORDINALITY AS e (key, value, nr),
          LATERAL (SELECT t.item, t.nr FROM jsonb_array_elements_text(
@@ -355,7 +355,7 @@ statements AS (
         UNION ALL
         SELECT 25, t.nr, 'tables', t.says, t.claim FROM linked_tables t
         UNION ALL
-        SELECT 30, 0, 'columns', format('Quasi-identifiers, the columns that an outsider could know about a person: %s.',
+        SELECT 30, 0, 'columns', format('Quasi-identifiers, the columns that an attacker could know about a person: %s.',
                                         (SELECT string_agg(c.name, ', ' ORDER BY c.ordinal) FROM columns c)),
                jsonb_build_object('quasi_identifiers', (SELECT jsonb_agg(c.column_name ORDER BY c.ordinal) FROM columns c))
         FROM r WHERE r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL AND r.tables IS NULL
@@ -380,10 +380,10 @@ statements AS (
                     WHEN r.anatomy IS NOT NULL THEN format('The rows stand as they were. Each has the number of a group that was drawn at random. The other table lists the values of %I in each group, but not which row has which.', r.anatomy ->> 'sensitive')
                     WHEN r.tables IS NOT NULL THEN 'Persons who look alike in the table of persons are a class. Inside each class the rows of the other tables show what several persons have in common. Keys are pseudonyms that agree in all tables.'
                     WHEN r.matches IS NOT NULL THEN 'There are no classes. Each record shows, column by column, what several rows have in common; records overlap.'
-                    WHEN r.model = 'full_domain' THEN 'Every row is generalised to the same levels, or blank as a whole: '
+                    WHEN r.model = 'full_domain' THEN 'Every row is generalised to the same levels, or empty as a whole: '
                          || coalesce((SELECT string_agg(c.name || ' ' || CASE WHEN c.kept > 0 THEN 'as it was'
                                           WHEN c.generalised > 0 THEN 'as ' || (SELECT x ->> 'name' FROM jsonb_array_elements(c.levels_shown) AS x ORDER BY (x ->> 'cells')::bigint DESC LIMIT 1)
-                                          ELSE 'blank' END, ', ' ORDER BY c.ordinal) FROM columns c), '') || '.'
+                                          ELSE 'empty' END, ', ' ORDER BY c.ordinal) FROM columns c), '') || '.'
                     WHEN r.model = 'subtree' THEN 'A value is shown in the same way in every row: as it was, by a level of its column''s hierarchy, or not at all. Different values may have different levels.'
                          || CASE r.options ->> 'scheme' WHEN 'sibling' THEN ' A level stands for the values below it that have no finer level.' ELSE '' END
                     WHEN r.model = 'pattern_clustering' THEN format('Each of the %s listed patterns belongs to at most one class of rows.', jsonb_array_length(r.options -> 'patterns'))
@@ -432,7 +432,7 @@ statements AS (
                          CASE WHEN r.linked ->> 'known_rows' = 'all' THEN 'all rows of the person in each other table' WHEN r.linked ->> 'known_rows' = '1' THEN '1 row of the person in each other table'
                               WHEN r.linked ->> 'known_rows' ~ '^[0-9]$' THEN 'at most ' || (r.linked ->> 'known_rows') || ' rows of the person in each other table' ELSE r.linked ->> 'known' END, r.linked ->> 'k')
                          || ' kanon counted that over all tables before anybody could see them; kanon_check_linked counts it again.'
-                    WHEN r.few_known THEN format('Every combination of values in %s of these columns that the table shows occurs in %s. %s%s Nothing is promised against somebody who knows more columns.', r.known, CASE WHEN r.subject IS NULL THEN format('at least %s rows', r.k) ELSE format('rows of at least %s persons, whom column %s tells apart', r.k, r.subject) END, CASE r.options ->> 'missing' WHEN 'any' THEN 'A blank cell counts as any value.' WHEN 'value' THEN CASE r.few_missing WHEN 'marked' THEN 'An empty cell that kanon_pattern does not mark as blank is a value like others.' ELSE 'An empty cell is a value like others.' END ELSE 'Blank cells are no values.' END, CASE WHEN r.known ~ '=' THEN ' A number behind a set is its own least number of rows.' ELSE '' END)
+                    WHEN r.few_known THEN format('Every combination of values in %s of these columns that the table shows occurs in %s. %s%s Nothing is promised against somebody who knows more columns.', r.known, CASE WHEN r.subject IS NULL THEN format('at least %s rows', r.k) ELSE format('rows of at least %s persons, whom column %s tells apart', r.k, r.subject) END, CASE r.options ->> 'missing' WHEN 'any' THEN 'An empty cell counts as any value.' WHEN 'value' THEN CASE r.few_missing WHEN 'marked' THEN 'An empty cell that kanon_pattern does not mark as emptied is a value like others.' ELSE 'An empty cell is a value like others.' END ELSE 'Empty cells are no values.' END, CASE WHEN r.known ~ '=' THEN ' A number behind a set is its own least number of rows.' ELSE '' END)
                     WHEN r.population IS NOT NULL THEN format('Every combination of these columns in the table fits at least %s %s of the population %s%s.', r.k, CASE WHEN r.population_subject IS NULL THEN 'rows' ELSE 'different persons' END, r.population, coalesce(', counted by ' || quote_ident(r.population_subject), ''))
                     WHEN r.subject IS NOT NULL THEN format('Every combination of these columns in the table is shared by at least %s different persons (counted by %s).', r.k, quote_ident(r.subject))
                     ELSE format('Every combination of these columns in the table occurs in at least %s %s.', r.k, CASE r.k WHEN 1 THEN 'row' ELSE 'rows' END) END,
@@ -505,7 +505,7 @@ statements AS (
         SELECT 120, 0, 'residual',
                CASE WHEN k.blank = 0 THEN 'No row is empty in all of these columns.'
                     ELSE format('%s %s empty in all of these columns.', to_char(k.blank, 'FM999,999,999,999,999,990'), CASE k.blank WHEN 1 THEN 'row is' ELSE 'rows are' END)
-                         || CASE WHEN k.blank < r.k THEN ' That is fewer than k: an outsider who knows that a person is in the table can tell that the person is one of them.' ELSE '' END END
+                         || CASE WHEN k.blank < r.k THEN ' That is fewer than k: an attacker who knows that a person is in the table can tell that the person is one of them.' ELSE '' END END
                || CASE r.options ->> 'residual' WHEN 'drop' THEN ' Rows that fit nowhere are left out.'  WHEN 'error' THEN ' Had rows fit nowhere, nothing would have been published.' ELSE '' END,
                jsonb_build_object('blank_rows', k.blank, 'residual', r.options -> 'residual')
         FROM r, risk k WHERE r.has_classes AND r.published_rows > 0) AS s),
@@ -569,7 +569,7 @@ verdicts AS (
                          || CASE WHEN l.safe THEN format(' kanon_check_linked counted the tables again for this page: %s combinations of rows, the rarest of %s persons.', l.combinations, coalesce(l.smallest, 0)) ELSE '' END
                     WHEN n.few_rare > 0 THEN format('The table has been changed since it was published: a combination that somebody may know has too few %s.', CASE WHEN EXISTS (SELECT FROM persons p WHERE p.comparable) THEN 'persons' ELSE 'rows' END)
                     WHEN r.few_known THEN 'The combinations were counted in the table before anybody could see it. The promise is weaker than k-anonymity: it is about somebody who knows few columns, and a person can still be found as the only one with an empty cell.'
-                    WHEN k.blank > 0 AND k.blank < r.k THEN format('%s blank, fewer than k: an outsider who knows that a person is in the table can tell that the person is one of them. With residual => ''fill'' there would be none, or at least k.',
+                    WHEN k.blank > 0 AND k.blank < r.k THEN format('%s empty in all of these columns, fewer than k: an attacker who knows that a person is in the table can tell that the person is one of them. With residual => ''fill'' there would be none, or at least k.',
                         CASE k.blank WHEN 1 THEN '1 row is' ELSE k.blank || ' rows are' END)
                     WHEN k.least IS NULL THEN 'No row shows any of the quasi-identifiers, so these do not tell rows apart.'
                     WHEN r.population IS NOT NULL THEN format('Every class was counted in the population before anybody could see the table. In the table itself the smallest has %s%s.', k.least, CASE WHEN k.least < r.k THEN ', fewer than k: nothing was promised against those who know that a person is in it' ELSE '' END)
@@ -796,7 +796,7 @@ SELECT jsonb_build_object(
                  WHEN r.anatomy IS NOT NULL THEN format('No value of %I is more likely than 1 in %s in any group.', r.anatomy ->> 'sensitive', r.anatomy ->> 'l')
                  WHEN r.transactions IS NOT NULL THEN CASE WHEN r.options ? 'rho' THEN format('No private item is more likely than %s.', r.options ->> 'rho') WHEN r.options ? 'h' THEN format('No private item is in more than %s %% of the transactions that fit.', r.options ->> 'h') END
                  WHEN r.mechanism IS NOT NULL OR r.matches IS NOT NULL OR r.few_known OR r.linked IS NOT NULL THEN NULL
-                 WHEN r.kept = '{}' THEN 'No column is published beside those that outsiders may know.'
+                 WHEN r.kept = '{}' THEN 'No column is published beside those that attackers may know.'
                  ELSE coalesce((SELECT string_agg(format('%s: for %s rows (%s).', d.quoted, kanon_internal.kanon_counted(d.one_rows), kanon_internal.kanon_share_up(d.one_rows, r.published_rows)), ' ' ORDER BY d.one_rows DESC, d.name)
                                 FROM (SELECT d.* FROM disclosed d WHERE d.one_rows > 0 AND d.least IS NULL ORDER BY d.one_rows DESC, d.name LIMIT 3) d),
                                CASE WHEN r.disclosure IS NOT NULL THEN 'In no class do all rows have one value of a kept column.' END) END)) AS q (nr, question, asks, answer)),
@@ -871,7 +871,7 @@ SELECT jsonb_build_object(
                          WHEN r.named_not IS NOT NULL THEN (SELECT format('%s was not read: %s. So other ks were not tried.', e.key, e.value) FROM jsonb_each_text(r.named_not) AS e ORDER BY e.key LIMIT 1)
                          WHEN jsonb_path_exists(r.privacy, '$[*].listed') THEN 'A rule lists values, which were not recorded, so other ks cannot be tried.'
                          ELSE 'With the same rules, tried on the source as it was when this page was made. A larger k hides every row among more.' END,
-                    'what', CASE WHEN r.anatomy IS NOT NULL THEN 'Reconstruction error by l' WHEN r.model = 'pattern_guided' THEN 'Share of blank cells by k' ELSE 'Information lost (GCP) by k' END,
+                    'what', CASE WHEN r.anatomy IS NOT NULL THEN 'Reconstruction error by l' WHEN r.model = 'pattern_guided' THEN 'Share of empty cells by k' ELSE 'Information lost (GCP) by k' END,
                     'letter', CASE WHEN r.anatomy IS NOT NULL THEN 'l' ELSE 'k' END,
                     'ks', (SELECT jsonb_agg(to_jsonb(f) || jsonb_build_object('here', f.k = coalesce((r.anatomy ->> 'l')::bigint, r.k), 'number', CASE WHEN r.anatomy IS NOT NULL THEN f.lost END,
                                'solved', f.lost IS NOT NULL, 'highest', f.height = 1) ORDER BY f.k)
@@ -948,7 +948,7 @@ SELECT jsonb_build_object(
         (3, r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment'), 'Matches that can be ruled out.', 'The matches of a row need not be equally likely. An attacker who knows the method, or everybody''s quasi-identifiers, can do better than one in k.'),
         (4, r.transactions IS NOT NULL, 'More knowledge than was assumed.', 'The promise holds against somebody who knows at most ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2') || ' items of a person.'),
         (5, r.transactions IS NOT NULL, 'Knowing what is missing.', 'An attacker who knows an item that a person does not have knows more than was counted.'),
-        (6, r.mechanism IS NULL, 'Columns that were not named.', 'If outsiders know an unchanged column, it identifies as well as a birth date.'),
+        (6, r.mechanism IS NULL, 'Columns that were not named.', 'If attackers know an unchanged column, it identifies as well as a birth date.'),
         (7, r.mechanism IS NULL, 'Several releases.', 'Two tables about the same persons can identify them when joined, though each keeps its promise.'
             || CASE WHEN r.few_known AND r.publication IS NOT NULL THEN ' Rows that come or leave between two releases are not protected against somebody who keeps both, and over three releases fewer than k rows may be left.' ELSE '' END),
         (17, jsonb_path_exists(r.options, '$.mask.* ? (exists(@.noise) || exists(@.swap) || exists(@.pram))'), 'Values that were moved.', 'Noise, swapped values and values changed by chance are no k-anonymity. A value far from all others stays far, and a swapped one is in the table.'

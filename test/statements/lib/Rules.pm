@@ -127,7 +127,7 @@ for my $level (qw(decade half zip2))
 {
 	rule(qr//, qr/(\w+), $N cells: (?:.*, )?($N) as $level\b/, sub { my ($c, $column) = @_; return (undef, commas($c->value("SELECT count(*) FROM out WHERE $column\::text IN (SELECT h.$level FROM $c->{levels}{$column}[0] h)"))); });
 }
-rule(qr//, qr/At most (\d+) of these columns are blank in a row/, sub { my ($c) = @_; my $list = join(', ', @{ $c->{qis} }); return $c->value("SELECT coalesce(max(num_nulls($list)), 0) FROM out WHERE NOT " . blank_where($c)) <= $c->{options}{rules}{max_suppressed} || $c->{nulls} ? $c->{options}{rules}{max_suppressed} : 'more'; });
+rule(qr//, qr/At most (\d+) of these columns are empty in a row/, sub { my ($c) = @_; my $list = join(', ', @{ $c->{qis} }); return $c->value("SELECT coalesce(max(num_nulls($list)), 0) FROM out WHERE NOT " . blank_where($c)) <= $c->{options}{rules}{max_suppressed} || $c->{nulls} ? $c->{options}{rules}{max_suppressed} : 'more'; });
 rule(qr//, qr/Each of the (\d+) listed patterns/, sub { my ($c) = @_; return scalar @{ $c->{options}{patterns} }; });
 rule(qr//, qr/(?:occurs in|has) at least ($N) rows?\./, sub { my ($c) = @_; my ($least) = Count::least(grep { defined } @{ $c->{told_classes} // $c->list('SELECT count(*) AS v FROM out WHERE NOT ' . blank_where($c) . ' GROUP BY ' . join(', ', @{ $c->{qis} })) }); return !defined $least || $least >= $c->{k} ? $c->{k} : "fewer: $least"; });
 rule(qr//, qr/The table shows occurs in at least ($N) rows|that the table shows occurs in at least ($N) rows/, sub { my ($c) = @_; return map { $_, $_ } few_known($c); });
@@ -141,7 +141,7 @@ rule(qr//, qr/no value of (\w+) in more than a share of ($N)/, sub { my ($c, $co
 rule(qr//, qr/(?:with a probability|a chance) between ($N) and ($N)/, sub { my ($c) = @_; my ($low, $high) = presence($c); return (!defined $low || $low >= 0.1 - 1e-9 ? 0.1 : "less: $low", !defined $high || $high <= 0.9 + 1e-9 ? 0.9 : "more: $high"); });
 rule(qr//, qr/counted again for this page: from ($N) to ($N)/, sub { my ($c) = @_; my ($low, $high) = presence($c); return (sprintf('%.4f', POSIX::floor($low * 10000 + 1e-7) / 10000), sprintf('%.4f', POSIX::ceil($high * 10000 - 1e-7) / 10000)); });
 rule(qr//, qr/presence in population [\w.]+ between ($N) and ($N)/, sub { return (0.1, 0.9); });
-rule(qr//, qr/(?:^|caution\. |In the table )($N) rows? (?:is|are) (?:empty in all|blank)/, sub { my ($c) = @_; return commas($c->blank('target')); });
+rule(qr//, qr/(?:^|caution\. |In the table )($N) rows? (?:is|are) (?:empty in all)/, sub { my ($c) = @_; return commas($c->blank('target')); });
 rule(qr//, qr/An empty cell costs: (.*)\.$/, sub { return undef; });
 rule(qr//, qr/empty cell costs[:,\w\s.\d]*?(\w+) ($N)(?=[,.]|$)/, sub { my ($c, $column) = @_; return (undef, $c->{options}{weights}{$column} // 1); });
 rule(qr//, qr/($P) of the rows have this pattern/, sub { my ($c) = @_; return sprintf('%.1f %%', 100 * $c->value("SELECT max(n) FROM (SELECT sum(row_count) AS n FROM kanon_equivalence_classes WHERE run = $c->{run} AND pattern !~ '^-+\$' AND class IS NOT NULL GROUP BY pattern) p") / $c->rows('target')); });
