@@ -110,13 +110,14 @@ CORE_LIB = src/core/libkanon_core.a
 # multiply-add; its symbols stay inside kanon.so.  (Hardened as the rest is.)
 CORE_CPPFLAGS = -I$(TREE)/src/core $(GLPK_CPPFLAGS) $(filter -D_FORTIFY_SOURCE%,$(CPPFLAGS))
 CORE_CFLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off \
-	-fstack-protector-strong -Wall -Wextra -Wmissing-prototypes -Wvla $(COPT)
+	-fstack-protector-strong -Wall -Wextra -Wmissing-prototypes -Wvla -Wswitch-enum $(COPT)
 
-# PostgreSQL's headers and fmgr's calling convention need the -Wno-….
+# PostgreSQL's headers and fmgr's calling convention need the -Wno-….  (A switch names each kind of an enum of kanon's, so
+# that a new one is not forgotten; over the server's kinds, which are many, it is of (int).)
 PG_CPPFLAGS = -I$(TREE)/src -Isrc -I$(TREE)/src/core $(GLPK_CPPFLAGS)
 PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Wno-cast-function-type \
-	-Wno-declaration-after-statement -ffp-contract=off
+	-Wno-declaration-after-statement -Wswitch-enum -ffp-contract=off
 
 # What a server built by gcc asks for, and clang does not know.
 ifneq (,$(findstring clang,$(shell $(CC) --version 2>/dev/null)))

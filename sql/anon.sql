@@ -70,6 +70,21 @@ SELECT own.expression($$diagnosis || anon.partial(email, 0, cost::text)$$);
 SELECT count(*), count(*) FILTER (WHERE name = diagnosis || cost) FROM own.out;
 SELECT own.expression($$CAST(cost + 1 AS text)$$);
 SELECT count(*), count(*) FILTER (WHERE name = (cost + 1)::text) FROM own.out;
+-- what follows from a quasi-identifier by a function tells it as the column itself does; what is drawn does not
+CREATE TABLE own.places AS SELECT 48000 + i * 7 % 61 AS zip, 'z' || 48000 + i * 7 % 61 AS zip_name, i * 31 % 97 AS age FROM generate_series(1, 1000) i;
+CREATE FUNCTION own.beside(mask text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    message text;
+BEGIN
+    PERFORM kanon_pattern_guided('own.places', 'own.places_out', '{zip,age}', 5, keep => '{zip_name}', mask => jsonb_build_object('zip_name', jsonb_build_object('anon', mask)));
+    RETURN 'published';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT;
+    RETURN SQLSTATE || ': ' || message;
+END $$;
+SELECT own.beside('upper(zip_name)');
+SELECT own.beside('anon.partial(zip_name, 0, '''', 3)');
+SELECT own.beside('anon.fake_last_name()');
 -- who runs it, and by which names
 SELECT own.expression('anon.who()');
 SELECT DISTINCT name FROM own.out;

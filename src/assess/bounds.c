@@ -101,7 +101,7 @@ raise_condition(const char *name, const char *what)
 static char *
 scalar_text(const char *name, const JsonbValue *value)
 {
-	switch (value->type)
+	switch ((int) value->type)
 	{
 		case jbvString:
 			return pnstrdup(value->val.string.val, value->val.string.len);

@@ -113,9 +113,13 @@ bound_text(Unit unit, double bound)
 			return DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum((DateADT) bound)));
 		case UNIT_MONTH:
 			return psprintf("%04d-%02d", (int) floor(bound / 12), (int) (bound - 12 * floor(bound / 12)) + 1);
-		default:
-			return psprintf("%.12g", bound);
+		case UNIT_NONE:
+		case UNIT_WHOLE:
+		case UNIT_REAL:
+		case UNIT_YEAR:
+			break;
 	}
+	return psprintf("%.12g", bound);
 }
 
 /* From bin a to bin b. */

@@ -102,7 +102,11 @@ solve_one(Border *border, const KanonProblem *problem, KanonSolve solve, Solutio
 		case KANON_NOT_FOUND:
 		case KANON_NO_MEMORY:
 			break;
-		default:
+		case KANON_CANCELLED:
+		case KANON_TOO_LARGE:
+		case KANON_UNAVAILABLE:
+		case KANON_UNSUPPORTED:
+		case KANON_BROKEN:
 			border_check(border, status, report.detail);
 	}
 	return status;

@@ -255,10 +255,11 @@ cell_text(const Grid *grid, const Cell *cell, double size, const char *code, uin
 		case GRID_CODE:
 		case GRID_GEOHASH:
 			return pstrdup(code);
-		default:
-			return srid != 0 ? psprintf("SRID=%u;POINT(%.1f %.1f) (%s)", srid, x, y, size_text(size))
-							 : psprintf("%.5f,%.5f (%s)", y, x, size_text(size));
+		case GRID_CENTRE:
+			break;
 	}
+	return srid != 0 ? psprintf("SRID=%u;POINT(%.1f %.1f) (%s)", srid, x, y, size_text(size))
+					 : psprintf("%.5f,%.5f (%s)", y, x, size_text(size));
 }
 
 /* The cells of a place from the coarsest level down to this one; the text of the last, or NULL: nobody asks. */

@@ -380,11 +380,14 @@ say_fault(const HierarchyLines *lines, const HierarchyFault *fault)
 		case HIERARCHY_UNEQUAL:
 			return errmsg("hierarchy %s of column \"%s\" has lines without a node in level %d: " INT64_FORMAT,
 						  name, column, fault->level, fault->count);
-		default:
-			return errmsg("hierarchy %s of column \"%s\" has lines whose range in level %d does not hold the "
-						  "value: " INT64_FORMAT,
-						  name, column, fault->level, fault->count);
+		case HIERARCHY_OUTSIDE:
+		case HIERARCHY_REPEATED:
+		case HIERARCHY_UNUSED:
+			break;
 	}
+	return errmsg("hierarchy %s of column \"%s\" has lines whose range in level %d does not hold the "
+				  "value: " INT64_FORMAT,
+				  name, column, fault->level, fault->count);
 }
 
 static int

@@ -151,7 +151,7 @@ is_json(Oid type)
 static List *
 arguments_of(Node *node)
 {
-	switch (nodeTag(node))
+	switch ((int) nodeTag(node))
 	{
 		case T_FuncExpr:
 			return ((FuncExpr *) node)->args;
@@ -171,7 +171,7 @@ arguments_of(Node *node)
 static Oid
 function_of(Node *node)
 {
-	switch (nodeTag(node))
+	switch ((int) nodeTag(node))
 	{
 		case T_FuncExpr:
 			return ((FuncExpr *) node)->funcid;
@@ -328,7 +328,7 @@ look_at_rows(const RowCompareExpr *rows, Look *look)
 static bool
 look_at_node(Node *node, Look *look)
 {
-	switch (nodeTag(node))
+	switch ((int) nodeTag(node))
 	{
 		case T_SortGroupClause:
 			return look_at_operator(((SortGroupClause *) node)->eqop, look) ||

@@ -20,7 +20,7 @@ static void (*look_at)(Oid type);
 static Oid
 type_of(const PLpgSQL_datum *datum)
 {
-	switch (datum->dtype)
+	switch ((int) datum->dtype)
 	{
 		case PLPGSQL_DTYPE_VAR:
 		case PLPGSQL_DTYPE_PROMISE:

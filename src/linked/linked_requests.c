@@ -172,7 +172,7 @@ take_rules(Request *request)
 	const Privacy *privacy = request->privacy;
 
 	for (int r = 0; privacy != NULL && r < privacy->n; r++)
-		if (privacy->words[r].kind > PRIVACY_T_CLOSENESS)
+		if (privacy_about(privacy->words[r].kind) != PRIVACY_OF_VALUES)
 			ereport(
 				ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -51,7 +51,7 @@ open_rules_of_check(Recount *recount)
 	RowTypes *types;
 
 	for (int r = 0; r < privacy->n; r++)
-		if (privacy->words[r].kind > PRIVACY_T_CLOSENESS)
+		if (privacy_about(privacy->words[r].kind) != PRIVACY_OF_VALUES)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("kanon_check_linked does not count the rule \"%s\"",

@@ -117,7 +117,7 @@ plain_expression(const AnonRead *read, Node *node)
 	check_stack_depth();
 	if (node == NULL)
 		return NULL;
-	switch (nodeTag(node))
+	switch ((int) nodeTag(node))
 	{
 		case T_A_Const:
 			return plain_literal((A_Const *) node);
@@ -275,7 +275,7 @@ is_foreign(Node *node, void *arg)
 		return false;
 	if (IsA(node, List))
 		return kanon_walk(node, is_foreign, arg);
-	switch (nodeTag(node))
+	switch ((int) nodeTag(node))
 	{
 		case T_Const:
 		case T_Var:
@@ -358,6 +358,16 @@ mask_anon_check(const Mask *mask, const Source *source)
 
 	if (find_masked((Node *) mask->expression, arg))
 		refuse(&(AnonRead){.mask = unconstify(Mask *, mask)}, "names a column that is masked itself");
+}
+
+/* Unless an expression draws, who knows its columns can work out what it shows. */
+MaskShows
+mask_anon_shows(const Mask *mask)
+{
+	return contain_var_clause((Node *) mask->expression) &&
+				   !contain_volatile_functions((Node *) mask->expression)
+			   ? MASK_SHOWS_PART
+			   : MASK_SHOWS_DRAWN;
 }
 
 /* ---- rows ---- */

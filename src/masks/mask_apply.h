@@ -41,6 +41,17 @@ typedef enum MaskKind
 	MASK_ANON /* an expression with functions of the extension anon */
 } MaskKind;
 
+/* Readers see of a kept column's values: guards of other rooms ask for this, never for the kind. */
+typedef enum MaskShows
+{
+	MASK_SHOWS_ALL,   /* the column is not masked */
+	MASK_SHOWS_PART,  /* the value, coarser: whoever knows the value knows what is shown */
+	MASK_SHOWS_MOVED, /* another one, so far away as the person's other values are: differences stay */
+	MASK_SHOWS_DRAWN, /* another one, by chance */
+	MASK_SHOWS_NAME,  /* one name for equal values, which nobody knows */
+	MASK_SHOWS_NOTHING
+} MaskShows;
+
 /* Where a number or date is cut. */
 typedef struct MaskBound
 {
@@ -167,6 +178,9 @@ extern void masks_spell(Source *source);
 /* Is a kept column masked? */
 extern bool masks_any(const Source *source);
 
+/* mask: that of a kept column, or NULL. */
+extern MaskShows mask_shows(const Mask *mask);
+
 /* The type of a masked column in the target; it has no typmod. */
 extern Oid mask_type(const Mask *mask, Oid *collation);
 
@@ -249,6 +263,7 @@ extern void mask_anon_read(Mask *mask, const Source *source, const char *text);
 
 /* When all masks are read: what it names beside its own column is published as it is. */
 extern void mask_anon_check(const Mask *mask, const Source *source);
+extern MaskShows mask_anon_shows(const Mask *mask);
 extern void mask_anon_begin(Masks *masks, Mask *mask);
 extern Datum mask_anon_apply(Masks *masks, Mask *mask, const Datum *values, const bool *nulls, bool *isnull);
 extern void mask_anon_end(Mask *mask);

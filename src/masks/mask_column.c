@@ -48,11 +48,19 @@ mask_column_read(Mask *mask, double number)
 			return number > 0 && number <= 100 ? NULL : "a per cent of the ranks, above 0 and at most 100";
 		case MASK_PRAM:
 			return number >= 0 && number < 1 ? NULL : "the probability that a value stays, from 0 to below 1";
-		default:
+		case MASK_MICROAGGREGATE:
 			return number >= 2 && number <= 1000000 && number == rint(number)
 					   ? NULL
 					   : "the least number of rows of a group, 2 or more";
+		case MASK_PSEUDONYM:
+		case MASK_NUMBER:
+		case MASK_PARTIAL:
+		case MASK_SHIFT:
+		case MASK_CONSTANT:
+		case MASK_ANON:
+			break;
 	}
+	elog(ERROR, "this mask has no number");
 }
 
 static double
@@ -495,12 +503,20 @@ mask_column_apply(Mask *mask, Datum value)
 			return uniform(&column->pool) < mask->share
 					   ? value
 					   : column->value[value_at(column, below(column, column->rows))];
-		default:
+		case MASK_SWAP:
 			place = place_of(mask, value);
 			if (column->next[place] == column->first[place + 1])
 				elog(ERROR, "a masked column has other rows than before");
 			return column->value[value_at(column, column->partner[column->next[place]++])];
+		case MASK_PSEUDONYM:
+		case MASK_NUMBER:
+		case MASK_PARTIAL:
+		case MASK_SHIFT:
+		case MASK_CONSTANT:
+		case MASK_ANON:
+			break;
 	}
+	elog(ERROR, "this mask does not know its column");
 }
 
 /* ---- How likely each value becomes each other one, as JSON has it ---- */
@@ -581,4 +597,32 @@ mask_matrix_read(Mask *mask, JsonbContainer *object)
 		expected = read_chances(mask, value.val.binary.data, names, &matrix->chance[row++ * most]);
 	}
 	return expected;
+}
+
+/* (a kind that is not here is judged as the most that readers may see) */
+MaskShows
+mask_shows(const Mask *mask)
+{
+	if (mask == NULL)
+		return MASK_SHOWS_ALL;
+	switch (mask->kind)
+	{
+		case MASK_NUMBER:
+		case MASK_PARTIAL:
+		case MASK_MICROAGGREGATE:
+			return MASK_SHOWS_PART;
+		case MASK_SHIFT:
+			return MASK_SHOWS_MOVED;
+		case MASK_NOISE:
+		case MASK_SWAP:
+		case MASK_PRAM:
+			return MASK_SHOWS_DRAWN;
+		case MASK_ANON:
+			return mask_anon_shows(mask);
+		case MASK_PSEUDONYM:
+			return MASK_SHOWS_NAME;
+		case MASK_CONSTANT:
+			return MASK_SHOWS_NOTHING;
+	}
+	return MASK_SHOWS_PART;
 }

@@ -633,7 +633,7 @@ masks_read(Source *source, Jsonb *json, const char *key, const bytea *lasting, b
 		column->mask = read_mask(column, mask_object(column, &value), source, masks);
 		masks->n++;
 		/* what is shown instead says nothing of the value but where it is the same */
-		if (column->mask->kind == MASK_PSEUDONYM || column->mask->kind == MASK_CONSTANT)
+		if (mask_shows(column->mask) == MASK_SHOWS_NAME || mask_shows(column->mask) == MASK_SHOWS_NOTHING)
 			column->may_identify = true;
 	}
 	if (masks->n > 0)

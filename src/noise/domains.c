@@ -109,7 +109,7 @@ add_text(const SourceColumn *column, const char *text)
 static void
 add_json(const SourceColumn *column, const JsonbValue *value)
 {
-	switch (value->type)
+	switch ((int) value->type)
 	{
 		case jbvNull:
 			(void) dictionary_add(column->dictionary, (Datum) 0, true);

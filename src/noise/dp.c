@@ -352,9 +352,11 @@ shown_value(const Asked *asked, const KanonFigure *figure)
 		case KANON_AGGREGATE_MEAN:
 			return DatumGetNumeric(
 				DirectFunctionCall1(float8_numeric, Float8GetDatum(figure->mean * asked->subjects->step)));
-		default:
-			return wide_as_numeric(figure->value);
+		case KANON_AGGREGATE_COUNT:
+		case KANON_AGGREGATE_HISTOGRAM:
+			break;
 	}
+	return wide_as_numeric(figure->value);
 }
 
 static void

@@ -105,7 +105,7 @@ takes_rule(const Request *request, PrivacyKind kind)
 	unsigned needed = kind == PRIVACY_K_MAP ? KANON_TAKES_K_MAP : KANON_TAKES_PRESENCE;
 	const KanonMethod *method;
 
-	if (kind != PRIVACY_K_MAP && kind != PRIVACY_DELTA_PRESENCE && kind != PRIVACY_PRESENCE)
+	if (privacy_about(kind) != PRIVACY_OF_POPULATION)
 		return true;
 	method = kanon_method_find(request->model->family, request->method);
 	return method != NULL && (method->takes & needed) != 0;

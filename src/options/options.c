@@ -146,6 +146,8 @@ take_residual(Request *request, Datum value)
 	static const KanonResidual residuals[] = {KANON_RESIDUAL_FILL, KANON_RESIDUAL_SUPPRESS,
 											  KANON_RESIDUAL_DROP, KANON_RESIDUAL_ERROR};
 
+	StaticAssertStmt(lengthof(words) == lengthof(residuals) + 1, "a residual has no word");
+
 	request->residual = residuals[word_among(TextDatumGetCString(value), "residual", words, RESIDUAL_HINT)];
 }
 
@@ -169,7 +171,7 @@ take_seed(Request *request, Datum value)
 
 #define FIELD(name) offsetof(Request, name)
 
-static const OptionKind kinds[OPTIONS] = {
+static const OptionKind kinds[] = {
 	[OPTION_METHOD] = {"method", TEXTOID, NULL, NULL, true, FIELD(method), NULL},
 	[OPTION_PATTERNS] = {"patterns", TEXTARRAYOID, NULL, NULL, true, FIELD(guided.patterns), NULL},
 	[OPTION_RULES] = {"rules", JSONBOID, NULL, NULL, true, FIELD(guided.rules), NULL},
@@ -249,6 +251,9 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_EXPIRE] = {"expire", INTERVALOID, NULL, NULL, false, 0, take_expire},
 	[OPTION_ANY_KEY] = {"any_key", BOOLOID, "false", BOOL_HINT, false, FIELD(batches.any_key), NULL},
 };
+
+StaticAssertDecl(lengthof(kinds) == OPTIONS, "an option is not in the table");
+StaticAssertDecl(OPTIONS <= 64, "OptionSet has no bit for an option");
 
 int
 word_among(const char *word, const char *option, const char *const *words, const char *hint)

@@ -15,6 +15,30 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
+/* A kind of the core that has no words does not get past the compiler. */
+StaticAssertDecl(PRIVACY_DELTA_PRESENCE == KANON_PRIVACY_KINDS, "PrivacyKind lacks a kind of the core");
+
+PrivacyAbout
+privacy_about(PrivacyKind kind)
+{
+	switch (kind)
+	{
+		case PRIVACY_DISTINCT_L:
+		case PRIVACY_ENTROPY_L:
+		case PRIVACY_RECURSIVE_CL:
+		case PRIVACY_ALPHA:
+		case PRIVACY_T_CLOSENESS:
+			return PRIVACY_OF_VALUES;
+		case PRIVACY_SUBJECT:
+			return PRIVACY_OF_PERSONS;
+		case PRIVACY_DELTA_PRESENCE:
+		case PRIVACY_K_MAP:
+		case PRIVACY_PRESENCE:
+			break;
+	}
+	return PRIVACY_OF_POPULATION;
+}
+
 Privacy *
 privacy_read(ArrayType *rules)
 {

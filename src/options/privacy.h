@@ -11,19 +11,31 @@
 #include "utils/array.h"
 #include "utils/jsonb.h"
 
-/* As KanonPrivacyKind, and those about a population, which are not about a set of rows. */
+/* The core's kinds, by their own numbers, and those about a population, which are not about a set of rows. */
 typedef enum PrivacyKind
 {
-	PRIVACY_DISTINCT_L,
-	PRIVACY_ENTROPY_L,
-	PRIVACY_RECURSIVE_CL,
-	PRIVACY_ALPHA,
-	PRIVACY_T_CLOSENESS,
-	PRIVACY_SUBJECT,
+	PRIVACY_DISTINCT_L = KANON_DISTINCT_L,
+	PRIVACY_ENTROPY_L = KANON_ENTROPY_L,
+	PRIVACY_RECURSIVE_CL = KANON_RECURSIVE_CL,
+	PRIVACY_ALPHA = KANON_ALPHA,
+	PRIVACY_T_CLOSENESS = KANON_T_CLOSENESS,
+	PRIVACY_SUBJECT = KANON_SUBJECT,
 	PRIVACY_DELTA_PRESENCE,
 	PRIVACY_K_MAP,
 	PRIVACY_PRESENCE
 } PrivacyKind;
+
+#define PRIVACY_KINDS (PRIVACY_PRESENCE + 1)
+
+/* The kinds of what a rule counts. */
+typedef enum PrivacyAbout
+{
+	PRIVACY_OF_VALUES, /* of a sensitive column, in each class */
+	PRIVACY_OF_PERSONS,
+	PRIVACY_OF_POPULATION
+} PrivacyAbout;
+
+extern PrivacyAbout privacy_about(PrivacyKind kind);
 
 /* A rule in words. */
 typedef struct PrivacyWords

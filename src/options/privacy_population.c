@@ -25,8 +25,7 @@
 static bool
 is_population(const PrivacyWords *words)
 {
-	return words->kind == PRIVACY_K_MAP || words->kind == PRIVACY_DELTA_PRESENCE ||
-		   words->kind == PRIVACY_PRESENCE;
+	return privacy_about(words->kind) == PRIVACY_OF_POPULATION;
 }
 
 bool

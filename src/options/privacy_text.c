@@ -198,6 +198,8 @@ static const RuleShape shapes[] = {
 	{PRIVACY_SUBJECT, "subject", .columns = true},
 };
 
+StaticAssertDecl(lengthof(shapes) == PRIVACY_KINDS, "a kind of rules has no shape, or two");
+
 static void
 raise_unreadable(const char *detail)
 {
@@ -551,7 +553,8 @@ check_words(const PrivacyWords *words, const char *function)
 		case PRIVACY_DELTA_PRESENCE:
 			check_chance(words, function);
 			break;
-		default:
+		case PRIVACY_SUBJECT:
+		case PRIVACY_K_MAP:
 			break;
 	}
 }

@@ -161,9 +161,7 @@ found_class(void *arg, int64 rows, bool blank)
 		found->blank += rows;
 		return;
 	}
-	found->n++;
-	found->most = Max(found->most, rows);
-	found->squares += (double) rows * (double) rows;
+	kanon_sizes_add(&found->classes, rows, false);
 	sizes_add(&found->sizes, rows);
 }
 
@@ -172,17 +170,11 @@ static KanonMeasures
 measures_found(const KanonMeasures *measures, const FoundClasses *found, int64 dropped, int64 k)
 {
 	KanonMeasures copy = *measures;
-	double all = (double) found->sum + (double) dropped;
+	KanonClassSizes sizes = found->classes;
 
-	copy.classes = (uint32) (found->n + (found->blank > 0 ? 1 : 0));
-	copy.class_min = found->blank > 0 && (found->n == 0 || found->blank < found->sizes.least)
-						 ? found->blank
-						 : found->sizes.least;
-	copy.class_max = Max(found->most, found->blank);
-	copy.class_avg = copy.classes > 0 ? (double) found->sum / copy.classes : 0;
-	copy.c_avg = copy.class_avg / (double) k;
-	/* rows that show nothing, or are not there, could be any */
-	copy.discernibility = found->squares + ((double) found->blank + (double) dropped) * all;
+	if (found->blank > 0)
+		kanon_sizes_add(&sizes, found->blank, true);
+	kanon_measure_sizes(&sizes, dropped, k, &copy);
 	return copy;
 }
 
@@ -309,6 +301,27 @@ set_run(RecordTable *table, int64 run, const RunRecord *record, const Source *so
 	record_set(table, "version", extension_version(), false);
 }
 
+/* Those of the core's list, each in the column of its name. */
+static void
+set_measures(RecordTable *table, const KanonMeasures *measures, bool none, bool classless)
+{
+	const KanonMeasureForm *form;
+	double value;
+
+	for (int i = 0; (form = kanon_measure_next(measures, &i, &value)) != NULL;)
+	{
+		bool isnull = (none && form->when != KANON_WHEN_ALWAYS) ||
+					  (classless && form->of != KANON_OF_CELLS) || isnan(value);
+
+		if (form->when == KANON_WHEN_ASIDE)
+			continue;
+		if (form->whole)
+			record_set_int8(table, form->name, isnull ? 0 : (int64) value, isnull);
+		else
+			record_set_float8(table, form->name, value, isnull);
+	}
+}
+
 static void
 record_run(Oid schema, int64 run, const RunRecord *record, const RowTypes *types, const KanonProblem *problem,
 		   const KanonRelease *release, const KanonReport *report, const KanonMeasures *measures)
@@ -333,27 +346,14 @@ record_run(Oid schema, int64 run, const RunRecord *record, const RowTypes *types
 	record_set_int8(&table, "dropped_rows", release->dropped, false);
 	record_set_int8(&table, "row_types", sizes.combinations, false);
 	record_set_int8(&table, "patterns", record->patterns, record->patterns < 0);
-	record_set_int8(&table, "suppressed_cells", measures->suppressed_cells, false);
-	record_set_float8(&table, "usefulness", measures->usefulness, none || classless);
-	record_set_int8(&table, "classes", measures->classes, classless);
 	record_set_int8(&table, "matches", problem->k, !classless);
-	record_set_int8(&table, "class_min", measures->class_min, none || classless);
-	record_set_float8(&table, "class_avg", measures->class_avg, none || classless);
-	record_set_int8(&table, "class_max", measures->class_max, none || classless);
+	set_measures(&table, measures, none, classless);
 	record_set_float8(&table, "cost", report->cost, false);
 	record_set_float8(&table, "lower_bound", report->lower_bound, unbounded);
 	record_set_float8(&table, "guarantee", report->guarantee, none || report->guarantee == 0);
 	record_set_float8(&table, "gap", unbounded ? 0 : report_gap(report), unbounded);
 	record_set(&table, "proven", BoolGetDatum(report->proven), none);
 	record_set_int8(&table, "nodes", report->nodes, none);
-	record_set_float8(&table, "discernibility", measures->discernibility, none || classless);
-	record_set_float8(&table, "c_avg", measures->c_avg, none || classless);
-	record_set_float8(&table, "iloss", measures->iloss, none);
-	record_set_float8(&table, "ncp", measures->ncp, none);
-	record_set_float8(&table, "gcp", measures->gcp, none);
-	record_set_float8(&table, "precision", measures->precision, none || isnan(measures->precision));
-	record_set_float8(&table, "entropy", measures->entropy, none);
-	record_set_float8(&table, "entropy_share", measures->entropy_share, none);
 	record_set_float8(&table, "classification", record->classification,
 					  none || isnan(record->classification));
 	set_sizes(&table, &sizes, problem->k);

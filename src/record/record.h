@@ -5,6 +5,7 @@
 #define KANON_RECORD_H
 
 #include "rows/row_types.h"
+#include "core/model/measure.h"
 #include "options/request.h"
 
 #include "datatype/timestamp.h"
@@ -43,14 +44,11 @@ typedef struct RunSizes
 /* The classes of the table as readers see it: they cannot tell a NULL of the source from a cell that shows nothing. */
 typedef struct FoundClasses
 {
-	Sizes sizes; /* but for blank rows */
-	int64 blank; /* rows that show nothing: a class like any other */
-	int64 n;     /* classes but for that */
-	int64 sum;   /* rows */
-	int64 most;
-	double squares; /* of the sizes */
-	uint64
-		digest; /* kanon_mix of each class's size, added up; with marks blank rows may be several classes */
+	Sizes sizes;             /* but for blank rows */
+	KanonClassSizes classes; /* the same */
+	int64 blank;             /* rows that show nothing: a class like any other */
+	int64 sum;               /* rows */
+	uint64 digest;           /* kanon_mix of each class's size, added up; with marks blank rows are several */
 } FoundClasses;
 
 extern const FoundClasses *found_begin(FoundClasses *found, int64 k); /* returns it */

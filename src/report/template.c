@@ -241,7 +241,7 @@ says_something(const JsonbValue *value)
 static char *
 text_of(const JsonbValue *value, const char *name)
 {
-	switch (value->type)
+	switch ((int) value->type)
 	{
 		case jbvNull:
 			return NULL;

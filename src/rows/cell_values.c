@@ -63,9 +63,11 @@ shown_collation(const SourceColumn *column)
 			return DEFAULT_COLLATION_OID;
 		case SHOW_AS_RANGE:
 			return InvalidOid;
-		default:
-			return column->collation;
+		case SHOW_AS_VALUE:
+		case SHOW_AS_SET:
+			break;
 	}
+	return column->collation;
 }
 
 Shower *
@@ -195,9 +197,11 @@ show_value(ShownColumn *shown, uint32 code, bool *isnull)
 			return as_text(shown, value);
 		case SHOW_AS_RANGE:
 			return range_between(shown, value, value);
-		default:
-			return value;
+		case SHOW_AS_VALUE:
+		case SHOW_AS_SET:
+			break;
 	}
+	return value;
 }
 
 /* The label of a value at a level. */

@@ -123,7 +123,7 @@ may_be_person(const SourceColumn *column)
 	char category;
 	bool preferred;
 
-	if (column->mask != NULL && column->mask->kind != MASK_PSEUDONYM)
+	if (column->mask != NULL && mask_shows(column->mask) != MASK_SHOWS_NAME)
 		return false;
 	get_type_category_preferred(base, &category, &preferred);
 	return category == TYPCATEGORY_STRING || base == INT2OID || base == INT4OID || base == INT8OID ||
@@ -137,7 +137,7 @@ is_called_so(const SourceColumn *column)
 	ColumnValues values = {.distinct = INFINITY};
 	const char *why;
 
-	return (column->mask != NULL && column->mask->kind == MASK_PSEUDONYM) ||
+	return mask_shows(column->mask) == MASK_SHOWS_NAME ||
 		   (column->answered && role_by_name(column->name, &values, &why) == ROLE_IDENTIFIER);
 }
 

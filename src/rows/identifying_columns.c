@@ -132,7 +132,7 @@ kept_begin(const Source *source, int who, int64 rows, Border *border)
 		get_typlenbyval(source->kept[i].mask != NULL ? mask_type(source->kept[i].mask, NULL)
 													 : source->kept[i].type,
 						&column->length, &column->by_value);
-		column->shifted = source->kept[i].mask != NULL && source->kept[i].mask->kind == MASK_SHIFT;
+		column->shifted = mask_shows(source->kept[i].mask) == MASK_SHOWS_MOVED;
 		column->texts = may_be_names(source, &source->kept[i]);
 		look_at_collation(column, look->context);
 		if (!source->kept[i].may_identify)

@@ -144,7 +144,7 @@ search_entry(Place *place, RangeTblEntry *entry, AttrNumber column)
 {
 	Place inner = {.search = place->search, .query = entry->subquery, .outer = place};
 
-	switch (entry->rtekind)
+	switch ((int) entry->rtekind)
 	{
 		case RTE_RELATION:
 			return search_relation(place->search, entry->relid, column);

@@ -273,10 +273,11 @@ shown_cell(Written *written, int qi, const Labels *labels, Datum value)
 			return set_cell(written, qi, value);
 		case SHOW_AS_TEXT:
 			return label_cell(written, qi, labels, value);
-		default:
-			own = dictionary_find(written->source->qis[qi].dictionary, value, false);
-			return cell_of(written, KANON_SHOW_VALUE, &own, own != DICTIONARY_NONE);
+		case SHOW_AS_VALUE:
+			break;
 	}
+	own = dictionary_find(written->source->qis[qi].dictionary, value, false);
+	return cell_of(written, KANON_SHOW_VALUE, &own, own != DICTIONARY_NONE);
 }
 
 /* The nodes of each different value of a published column. */

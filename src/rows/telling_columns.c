@@ -37,7 +37,7 @@
 static bool
 is_looked_at(const SourceColumn *column)
 {
-	return !column->answered && (column->mask == NULL || column->mask->kind != MASK_CONSTANT);
+	return !column->answered && mask_shows(column->mask) != MASK_SHOWS_NOTHING;
 }
 
 TellsLook *
@@ -98,8 +98,7 @@ tells_number(Oid type, Datum value, bool isnull)
 static uint32
 given_number(const SourceColumn *column, Datum value, bool isnull)
 {
-	if (isnull || column->mask == NULL || column->mask->kind != MASK_SHIFT ||
-		getBaseType(column->type) == DATEOID)
+	if (isnull || mask_shows(column->mask) != MASK_SHOWS_MOVED || getBaseType(column->type) == DATEOID)
 		return tells_number(column->type, value, isnull);
 	return (uint32) kanon_mix((uint64) (DatumGetTimestamp(value) / USECS_PER_DAY)) & ~1U;
 }
@@ -264,12 +263,12 @@ compare_with_masked(TellsLook *look, int64 n, const SourceColumn *column, const 
 		const SourceColumn *masked = &look->source->kept[i];
 		Attribute of;
 
-		if (masked->mask == NULL || masked->mask->kind == MASK_CONSTANT || masked == column)
+		if (masked->mask == NULL || mask_shows(masked->mask) == MASK_SHOWS_NOTHING || masked == column)
 			continue;
 		CHECK_FOR_INTERRUPTS();
 		of = attribute_of(look->numbers + look->nqis + BEFORE_KEPT + look->nkept + i, look->width, n);
 		if (determines(kept, &of, NULL, BY_CHANCE).all ||
-			(masked->mask->kind == MASK_SHIFT && determines(&of, kept, NULL, BY_CHANCE).all))
+			(mask_shows(masked->mask) == MASK_SHOWS_MOVED && determines(&of, kept, NULL, BY_CHANCE).all))
 			tell(look->source, column->name, masked->name, "which is masked");
 	}
 }

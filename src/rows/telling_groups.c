@@ -120,8 +120,7 @@ tell_group_of(TellsLook *look, const int *columns, int n, const SourceColumn *qi
 bool
 tells_known(const SourceColumn *column)
 {
-	return column->mask == NULL || column->mask->kind == MASK_NUMBER || column->mask->kind == MASK_PARTIAL ||
-		   column->mask->kind == MASK_MICROAGGREGATE;
+	return mask_shows(column->mask) <= MASK_SHOWS_PART;
 }
 
 /* Columns whose published values somebody may know, those with the most values first; *left: names of further ones. */

@@ -148,9 +148,11 @@ show_of(SourceColumn *column, bool levels, ShowWord word)
 				refuse_show(column, "Its type has no arrays.", "Say 'auto' or 'suppress' for it.");
 			column->show_as = SHOW_AS_SET;
 			return KANON_CLUSTER_SET;
-		default:
-			return KANON_CLUSTER_SUPPRESS;
+		case SHOW_WORD_SUPPRESS:
+		case SHOW_WORD_AUTO:
+			break;
 	}
+	return KANON_CLUSTER_SUPPRESS;
 }
 
 static struct KanonClusterOptions *

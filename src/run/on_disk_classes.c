@@ -217,10 +217,9 @@ void
 parted_measure(PartedRows *parted)
 {
 	Run *run = parted->run;
-	KanonPattern all = kanon_pattern_all(run->problem.ncolumns);
 	KanonMeasures sum = {0};
+	KanonClassSizes sizes = {0};
 	KanonMaskIndex *index;
-	double usefulness = 0;
 	Size room = 0;
 	Chunk chunk;
 
@@ -230,15 +229,9 @@ parted_measure(PartedRows *parted)
 		KanonMeasures measures;
 
 		border_check(run->border, kanon_measure(&chunk.problem, &chunk.release, &measures, NULL), "");
-		sum.class_min = sum.classes == 0 ? measures.class_min : Min(sum.class_min, measures.class_min);
-		sum.class_max = Max(sum.class_max, measures.class_max);
+		kanon_measures_add(&sum, &measures);
+		kanon_sizes_of(&chunk.problem, &chunk.release, &sizes);
 		run->report.cost += chunk.cost;
-		sum.classes += measures.classes;
-		sum.rows += measures.rows;
-		usefulness += measures.usefulness * (double) measures.classes;
-		sum.discernibility += kanon_same(chunk.pattern, all)
-								  ? (double) measures.rows * (double) run->types->nrows
-								  : measures.discernibility;
 		note_use(run->parted, &measures, chunk.pattern, &room, run->border);
 		count_kinds(&chunk);
 		sizes_of_classes(&run->parted->sizes, run->source, &chunk.problem, &chunk.release);
@@ -248,13 +241,8 @@ parted_measure(PartedRows *parted)
 	qsort_arg(run->parted->used, run->parted->nused, sizeof(PatternUse), compare_uses, index);
 	kanon_mask_close(index);
 	run_measure(run);
-	run->measures.classes = sum.classes;
-	run->measures.class_min = sum.class_min;
-	run->measures.class_max = sum.class_max;
-	run->measures.class_avg = sum.classes > 0 ? (double) sum.rows / (double) sum.classes : 0;
-	run->measures.usefulness = sum.classes > 0 ? usefulness / (double) sum.classes : 0;
-	run->measures.discernibility = sum.discernibility + (double) parted->dropped * (double) run->types->nrows;
-	run->measures.c_avg = run->measures.class_avg / (double) run->problem.k;
+	kanon_measures_put(&sum, &run->measures);
+	kanon_measure_sizes(&sizes, parted->dropped, run->problem.k, &run->measures);
 }
 
 /* ---- the target ---- */

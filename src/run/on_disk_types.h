@@ -5,6 +5,7 @@
 #define KANON_ON_DISK_TYPES_H
 
 #include "run/run.h"
+#include "core/model/measure.h"
 #include "core/model/model.h"
 #include "host/border.h"
 #include "rows/row_types.h"

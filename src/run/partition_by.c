@@ -152,7 +152,11 @@ solve_round(void *state)
 			case KANON_REST_FORBIDDEN:
 				mine->done = true;
 				break;
-			default:
+			case KANON_NO_MEMORY:
+			case KANON_TOO_LARGE:
+			case KANON_UNAVAILABLE:
+			case KANON_UNSUPPORTED:
+			case KANON_BROKEN:
 				break;
 		}
 		kanon_release_free(&values->found.problem, &release);

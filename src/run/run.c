@@ -448,16 +448,10 @@ run_solve_changed(Run *run)
 {
 	KanonStatus status = steps_of(run->request)->solve(run);
 
-	switch (status)
-	{
-		case KANON_RESIDUAL:
-		case KANON_REST_FORBIDDEN:
-		case KANON_INFEASIBLE:
-		case KANON_NOT_FOUND:
-			return false;
-		default:
-			raise_unsolved(run, status);
-	}
+	if (status == KANON_RESIDUAL || status == KANON_REST_FORBIDDEN || status == KANON_INFEASIBLE ||
+		status == KANON_NOT_FOUND)
+		return false;
+	raise_unsolved(run, status);
 	return true;
 }
 

@@ -91,7 +91,7 @@ is_mark(const SourceColumn *column)
 {
 	const Mask *mask = column->mask;
 
-	return mask == NULL ? column->may_identify : mask->kind == MASK_PSEUDONYM && mask->lasting;
+	return mask == NULL ? column->may_identify : mask_shows(mask) == MASK_SHOWS_NAME && mask->lasting;
 }
 
 char *

@@ -381,7 +381,7 @@ histories_verify(Run *run)
 static bool
 is_of_values(const PrivacyWords *words)
 {
-	return words->kind <= PRIVACY_SUBJECT;
+	return privacy_about(words->kind) != PRIVACY_OF_POPULATION;
 }
 
 /* The rules that are not about a population; NULL: there are none. */

@@ -97,10 +97,11 @@ value_of(const PenaltyMany *many, const PenaltyLine *line, const PenaltyGroup *g
 		case PENALTY_BY_PLACE:
 			*high = line->place[hull[1]];
 			return line->place[hull[0]];
-		default:
-			return (uint32_t) (penalty_bits(many->penalty, group)[line->axis->bits_from + line->number / 2] >>
-							   32 * (line->number % 2));
+		case PENALTY_BY_BITS:
+			break;
 	}
+	return (uint32_t) (penalty_bits(many->penalty, group)[line->axis->bits_from + line->number / 2] >>
+					   32 * (line->number % 2));
 }
 
 void

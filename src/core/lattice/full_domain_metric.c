@@ -360,9 +360,12 @@ metric_suppressing(const Metric *metric, int64_t rows, KanonWide kept, int64_t s
 			return left == 0;
 		case KANON_METRIC_HEIGHT:
 			return 0;
-		default:
-			return kept * suppressed;
+		case KANON_METRIC_LOSS:
+		case KANON_METRIC_PRECISION:
+		case KANON_METRIC_ENTROPY:
+			break;
 	}
+	return kept * suppressed;
 }
 
 double

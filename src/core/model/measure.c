@@ -10,8 +10,101 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/measure.h"
 #include "model/model.h"
 #include "util/pace.h"
+
+/* ---- the list ---- */
+
+/* A measure that is not in the list does not get past the compiler. */
+#define FIELD(type, name, of, when) type name;
+typedef struct Listed
+{
+	KANON_MEASURE_LIST(FIELD)
+} Listed;
+_Static_assert(sizeof(Listed) == offsetof(KanonMeasures, columns), "a measure is not in KANON_MEASURE_LIST");
+
+#define FORM(type, name, of, when) {#name, KANON_OF_##of, KANON_WHEN_##when, (type) 0.5 == 0},
+static const KanonMeasureForm forms[] = {KANON_MEASURE_LIST(FORM)};
+
+const KanonMeasureForm *
+kanon_measure_next(const KanonMeasures *measures, int *i, double *value)
+{
+#define VALUE(type, name, of, when) (double) measures->name,
+	const double values[] = {KANON_MEASURE_LIST(VALUE)};
+
+	if (*i == (int) (sizeof(forms) / sizeof(forms[0])))
+		return NULL;
+	*value = values[*i];
+	return &forms[(*i)++];
+}
+
+#define SUM_SIZES(name)
+#define SUM_CELLS(name)
+#define SUM_CLASSES(name) sum->name += part->name * part->classes;
+#define SUM(type, name, of, when) SUM_##of(name)
+
+void
+kanon_measures_add(KanonMeasures *sum, const KanonMeasures *part)
+{
+	KANON_MEASURE_LIST(SUM)
+	sum->classes += part->classes;
+}
+
+#define MEAN_SIZES(name)
+#define MEAN_CELLS(name)
+#define MEAN_CLASSES(name) measures->name = sum->classes > 0 ? sum->name / sum->classes : 0;
+#define MEAN(type, name, of, when) MEAN_##of(name)
+
+void
+kanon_measures_put(const KanonMeasures *sum, KanonMeasures *measures)
+{
+	KANON_MEASURE_LIST(MEAN)
+}
+
+/* ---- of the sizes of classes ---- */
+
+void
+kanon_sizes_add(KanonClassSizes *sizes, int64_t rows, bool blank)
+{
+	if (sizes->n == 0 || rows < sizes->least)
+		sizes->least = rows;
+	if (rows > sizes->most)
+		sizes->most = rows;
+	sizes->n++;
+	sizes->rows += rows;
+	if (blank)
+		sizes->blank += rows;
+	else
+		sizes->squares += (double) rows * (double) rows;
+}
+
+void
+kanon_sizes_of(const KanonProblem *problem, const KanonRelease *release, KanonClassSizes *sizes)
+{
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+
+	for (uint32_t i = 0; i < release->nclasses; i++)
+		kanon_sizes_add(sizes, release->classes[i].rows,
+						kanon_same(release->classes[i].pattern, all) &&
+							kanon_class_blank(problem, release, i));
+}
+
+void
+kanon_measure_sizes(const KanonClassSizes *sizes, int64_t dropped, int64_t k, KanonMeasures *measures)
+{
+	measures->rows = sizes->rows;
+	measures->classes = sizes->n;
+	measures->class_min = sizes->least;
+	measures->class_max = sizes->most;
+	measures->class_avg = sizes->n > 0 ? (double) sizes->rows / sizes->n : 0;
+	measures->c_avg = measures->class_avg / (double) k;
+	/* each row counts the rows that it cannot be told from: those that show nothing or are left out, all */
+	measures->discernibility = sizes->squares + ((double) sizes->blank + (double) dropped) *
+													((double) sizes->rows + (double) dropped);
+}
+
+/* ---- of what classes say ---- */
 
 typedef struct Measure
 {
@@ -162,31 +255,23 @@ mean(const double *diversity, uint32_t nclasses)
 	return nclasses > 0 ? sum / nclasses : 0;
 }
 
-/* Sizes, cells and usefulness, once the diversities are known. */
+/* Sizes, suppressed cells and usefulness, once the diversities are known. */
 static void
 sum_up(const Measure *measure, KanonMeasures *measures)
 {
 	const KanonRelease *release = measure->release;
 	KanonPattern last = kanon_last_levels(measure->problem);
+	KanonClassSizes sizes = {0};
 
 	memset(measures, 0, sizeof(*measures));
-	measures->classes = release->nclasses;
+	kanon_sizes_of(measure->problem, release, &sizes);
+	kanon_measure_sizes(&sizes, release->dropped, measure->problem->k, measures);
 	for (uint32_t i = 0; i < release->nclasses; i++)
-	{
-		int64_t rows = release->classes[i].rows;
-
-		measures->rows += rows;
 		measures->suppressed_cells +=
-			rows * (release->npool > 0 ? kanon_class_suppressed(measure->problem, release, i)
-									   : kanon_suppressed_whole(last, release->classes[i].pattern));
-		if (i == 0 || rows < measures->class_min)
-			measures->class_min = rows;
-		if (rows > measures->class_max)
-			measures->class_max = rows;
-	}
+			release->classes[i].rows * (release->npool > 0
+											? kanon_class_suppressed(measure->problem, release, i)
+											: kanon_suppressed_whole(last, release->classes[i].pattern));
 	measures->usefulness = mean(measure->diversity, release->nclasses);
-	if (release->nclasses > 0)
-		measures->class_avg = (double) measures->rows / release->nclasses;
 }
 
 /* The classes' diversities, in an array of the caller or one of the scratch. */

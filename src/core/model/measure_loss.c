@@ -506,23 +506,6 @@ kanon_measure_columns(const KanonProblem *problem, const KanonRelease *release, 
 	return measure_qis(&loss);
 }
 
-/* Each row counts the rows that it cannot be told from. */
-static double
-discernibility(const KanonProblem *problem, const KanonRelease *release, double rows)
-{
-	KanonPattern all = kanon_pattern_all(problem->ncolumns);
-	double sum = (double) release->dropped * rows;
-
-	for (uint32_t i = 0; i < release->nclasses; i++)
-	{
-		double size = (double) release->classes[i].rows;
-		bool blank = kanon_same(release->classes[i].pattern, all) && kanon_class_blank(problem, release, i);
-
-		sum += size * (blank ? rows : size);
-	}
-	return sum;
-}
-
 KanonStatus
 kanon_measure_loss(const KanonProblem *problem, const KanonRelease *release, KanonMeasures *measures)
 {
@@ -549,8 +532,6 @@ kanon_measure_loss(const KanonProblem *problem, const KanonRelease *release, Kan
 		measures->entropy += columns[q].entropy;
 		entropy_all += columns[q].entropy_all;
 	}
-	measures->discernibility = discernibility(problem, release, rows);
-	measures->c_avg = measures->class_avg / (double) problem->k;
 	measures->gcp = rows > 0 && weights > 0 ? measures->ncp / (rows * weights) : 0;
 	measures->precision = rows > 0 ? 1 - heights / (rows * loss.nqis) : 1;
 	measures->entropy_share = entropy_all > 0 ? measures->entropy / entropy_all : 0;

@@ -264,9 +264,10 @@ kanon_diversity_distance(KanonDiversityMeter *meter, KanonDistance distance, con
 			return ordered_distance(meter, code, count, n, total);
 		case KANON_DISTANCE_HIERARCHICAL:
 			return meter->taxonomy != NULL ? hierarchical_distance(meter, code, count, n, total) : 0;
-		default:
-			return equal_distance(meter, code, count, n, total);
+		case KANON_DISTANCE_EQUAL:
+			break;
 	}
+	return equal_distance(meter, code, count, n, total);
 }
 
 double

@@ -402,10 +402,24 @@ kanon_privacy_person(const KanonPrivacy *privacy)
 	return privacy->person;
 }
 
+/* Do two classes that keep a rule keep it as one?  A person in both has the values of both. */
 bool
 kanon_privacy_monotone(const KanonPrivacy *privacy)
 {
-	return privacy->person < 0 || (privacy->kinds & ~(1u << KANON_DISTINCT_L | 1u << KANON_SUBJECT)) == 0;
+	for (int r = 0; r < privacy->nrules; r++)
+		switch (privacy->rules[r].kind)
+		{
+			case KANON_DISTINCT_L:
+			case KANON_SUBJECT:
+				break;
+			case KANON_ENTROPY_L:
+			case KANON_RECURSIVE_CL:
+			case KANON_ALPHA:
+			case KANON_T_CLOSENESS:
+				if (privacy->person >= 0)
+					return false;
+		}
+	return true;
 }
 
 bool
