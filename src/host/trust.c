@@ -320,7 +320,7 @@ statement_mistrusted(Node *statement)
 {
 	bool quiet = true;
 
-	switch (nodeTag(statement))
+	switch ((int) nodeTag(statement))
 	{
 		case T_CallStmt:
 			return expression_mistrusted((Node *) ((CallStmt *) statement)->funcexpr, GetUserId());
